@@ -1,0 +1,56 @@
+// The only writer of unpacked files. Works below one folder descriptor with openat2 (RESOLVE_BENEATH, NO_SYMLINKS, NO_XDEV), creates
+// exclusively, never follows a link, sets modes by rule: ELF or `#!` is 0555, everything else 0444, folders 0755, time stamp 1.
+#pragma once
+
+#include "base/fd.hpp"
+#include "base/sha256.hpp"
+#include "model/relative_path.hpp"
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+
+namespace cukit::archive {
+
+struct WrittenFile {
+  RelativePath path;
+  std::uint64_t size = 0;
+  Sha256 sha256;
+  bool executable = false;
+};
+
+class TreeSink {
+public:
+  /// `folder` exists and is empty.
+  static Result<TreeSink> open(const fs::path& folder);
+  TreeSink(TreeSink&&) noexcept;
+  TreeSink& operator=(TreeSink&&) noexcept;
+  ~TreeSink();
+
+  /// One file that is being written; dropping it before finish() leaves a file that must not be used.
+  class File {
+  public:
+    File(File&&) noexcept;
+    File& operator=(File&&) noexcept;
+    ~File();
+    Result<void> write(std::span<const std::uint8_t> bytes);
+    Result<WrittenFile> finish();
+
+  private:
+    friend class TreeSink;
+    struct State;
+    explicit File(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+  };
+
+  /// Safe from several threads. `size` is what will be written, to reserve room early. A path that exists is an error.
+  Result<File> create(const RelativePath& path, std::uint64_t size);
+
+private:
+  struct State;
+  explicit TreeSink(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+} // namespace cukit::archive

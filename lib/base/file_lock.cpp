@@ -1,0 +1,85 @@
+#include "base/file_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace cukit {
+
+namespace {
+
+Result<bool> try_lock(const Fd& fd, const fs::path& path, FileLock::Mode mode) {
+  const int operation = (mode == FileLock::Mode::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
+  while (::flock(fd.get(), operation) != 0) {
+    if (errno == EWOULDBLOCK) {
+      return false;
+    }
+    if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) {
+      auto error = errno_error(errno, fmt::format("this file system keeps no locks: {}", path.string()));
+      error.hint = "point CUKIT_HOME at a local disk";
+      return tl::unexpected<Error>(std::move(error));
+    }
+    if (errno != EINTR) {
+      return fail_errno(errno, "cannot lock {}", path.string());
+    }
+  }
+  if (mode == FileLock::Mode::exclusive) {
+    const std::string pid = fmt::format("{}\n", ::getpid());
+    // Only for the message of somebody who waits: a failure to write it harms nothing.
+    if (::ftruncate(fd.get(), 0) == 0) {
+      static_cast<void>(::pwrite(fd.get(), pid.data(), pid.size(), 0));
+    }
+  }
+  return true;
+}
+
+int holder_of(const Fd& fd) {
+  std::array<char, 32> text{};
+  const ssize_t count = ::pread(fd.get(), text.data(), text.size() - 1, 0);
+  return count > 0 ? std::atoi(text.data()) : 0;
+}
+
+} // namespace
+
+Result<FileLock> FileLock::acquire(const fs::path& path, Mode mode, const std::stop_token& stop,
+                                   const std::function<void(int)>& on_wait) {
+  // Read and write also for a shared lock: NFSv4 maps flock to byte-range locks, which need the mode.
+  CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT, 0644));
+  using namespace std::chrono_literals;
+  auto pause = 1ms;
+  auto waited = 0ms;
+  bool told = false;
+  while (true) {
+    CUKIT_TRY_ASSIGN(const bool locked, try_lock(fd, path, mode));
+    if (locked) {
+      return FileLock(std::move(fd));
+    }
+    if (stop.stop_requested()) {
+      return fail(ErrorCode::interrupted, "interrupted while waiting for {}", path.string());
+    }
+    if (!told && waited > 1s && on_wait) {
+      on_wait(holder_of(fd));
+      told = true;
+    }
+    std::this_thread::sleep_for(pause);
+    waited += pause;
+    pause = std::min<std::chrono::milliseconds>(pause * 2, 50ms);
+  }
+}
+
+Result<std::optional<FileLock>> FileLock::try_acquire(const fs::path& path, Mode mode) {
+  CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT, 0644));
+  CUKIT_TRY_ASSIGN(const bool locked, try_lock(fd, path, mode));
+  if (!locked) {
+    return std::optional<FileLock>();
+  }
+  return std::optional<FileLock>(FileLock(std::move(fd)));
+}
+
+} // namespace cukit

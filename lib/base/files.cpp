@@ -1,0 +1,309 @@
+#include "base/files.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <random>
+
+namespace cukit {
+
+Fd& Fd::operator=(Fd&& other) noexcept {
+  if (this != &other) {
+    if (number_ >= 0) {
+      ::close(number_);
+    }
+    number_ = std::exchange(other.number_, -1);
+  }
+  return *this;
+}
+
+Fd::~Fd() {
+  if (number_ >= 0) {
+    ::close(number_);
+  }
+}
+
+Result<void> Fd::close() {
+  // After EINTR Linux has closed the descriptor all the same, so close() is never repeated.
+  if (::close(std::exchange(number_, -1)) != 0 && errno != EINTR) {
+    return fail_errno(errno, "cannot close a file");
+  }
+  return {};
+}
+
+Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
+  while (true) {
+    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+    if (fd >= 0) {
+      return Fd(fd);
+    }
+    if (errno != EINTR) {
+      return fail_errno(errno, "cannot open {}", path.string());
+    }
+  }
+}
+
+Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
+  CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) {
+    return fail_errno(errno, "cannot look at {}", path.string());
+  }
+  if (S_ISDIR(info.st_mode)) {
+    return fail(ErrorCode::host, "{} is a folder, not a file", path.string());
+  }
+  if (S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) > limit) {
+    return fail(ErrorCode::host, "{} has {} bytes, more than the {} that are accepted",
+                path.string(), info.st_size, limit);
+  }
+  std::string bytes;
+  bytes.reserve(S_ISREG(info.st_mode) ? static_cast<std::size_t>(info.st_size) : 4096);
+  std::array<char, 65536> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read
+  while (true) {
+    const ssize_t count = ::read(fd.get(), buffer.data(), buffer.size());
+    if (count < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return fail_errno(errno, "cannot read {}", path.string());
+    }
+    if (count == 0) {
+      return bytes;
+    }
+    bytes.append(buffer.data(), static_cast<std::size_t>(count));
+    if (bytes.size() > limit) {
+      return fail(ErrorCode::host, "{} has more than the {} bytes that are accepted", path.string(), limit);
+    }
+  }
+}
+
+Result<void> write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    if (count < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return fail_errno(errno, "cannot write {} bytes", bytes.size());
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+namespace {
+
+std::string unique_suffix() {
+  static thread_local std::mt19937_64 engine(std::random_device{}());
+  return fmt::format("{:016x}", engine());
+}
+
+Result<void> fill_new_file(const fs::path& path, std::string_view bytes, unsigned mode) {
+  CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  CUKIT_TRY(write_all(fd.get(), bytes));
+  if (::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0) {
+    return fail_errno(errno, "cannot finish {}", path.string());
+  }
+  return fd.close();
+}
+
+} // namespace
+
+Result<void> write_file_atomic(const fs::path& path, std::string_view bytes, unsigned mode) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path temporary = folder / fmt::format(".{}.{}", path.filename().string(), unique_suffix());
+  auto written = fill_new_file(temporary, bytes, mode);
+  if (written) {
+    written = rename_path(temporary, path);
+  }
+  if (!written) {
+    ::unlink(temporary.c_str());
+    return tl::unexpected<Error>(std::move(written.error()).under(fmt::format("cannot write {}", path.string())));
+  }
+  return sync_directory(folder);
+}
+
+Result<void> create_file(const fs::path& path, std::string_view bytes, unsigned mode) {
+  CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  CUKIT_TRY(write_all(fd.get(), bytes));
+  if (::fchmod(fd.get(), mode) != 0) {
+    return fail_errno(errno, "cannot set the mode of {}", path.string());
+  }
+  return fd.close();
+}
+
+Result<void> make_directories(const fs::path& path) {
+  if (path.empty() || is_directory(path)) {
+    return {};
+  }
+  if (path.has_parent_path() && path.parent_path() != path) {
+    CUKIT_TRY(make_directories(path.parent_path()));
+  }
+  if (::mkdir(path.c_str(), 0755) != 0) {
+    const int number = errno;
+    struct stat info {};
+    if (number == EEXIST && ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+      return {}; // another process was faster, or it is a link to a folder
+    }
+    return fail_errno(number, "cannot create the folder {}", path.string());
+  }
+  ::chmod(path.c_str(), 0755); // the umask may have taken bits away; a failure shows at the first use
+  return {};
+}
+
+namespace {
+
+Result<void> remove_entries(int folder_fd, const std::string& shown);
+
+Result<void> remove_entry(int parent, const char* name, const std::string& shown) {
+  if (::unlinkat(parent, name, 0) == 0 || errno == ENOENT) {
+    return {};
+  }
+  if (errno != EISDIR && errno != EPERM) {
+    return fail_errno(errno, "cannot remove {}", shown);
+  }
+  const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) {
+    return fail_errno(errno, "cannot remove {}", shown);
+  }
+  const Fd folder(fd);
+  ::fchmod(fd, 0755); // a tree's folders are read-only
+  CUKIT_TRY(remove_entries(fd, shown));
+  if (::unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT) {
+    return fail_errno(errno, "cannot remove {}", shown);
+  }
+  return {};
+}
+
+Result<void> remove_entries(int folder_fd, const std::string& shown) {
+  const int copy = ::fcntl(folder_fd, F_DUPFD_CLOEXEC, 0);
+  DIR* stream = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (stream == nullptr) {
+    return fail_errno(errno, "cannot list {}", shown);
+  }
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(stream)) { // NOLINT(concurrency-mt-unsafe): the stream is ours
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") {
+      names.emplace_back(name);
+    }
+  }
+  ::closedir(stream);
+  for (const auto& name : names) {
+    CUKIT_TRY(remove_entry(folder_fd, name.c_str(), shown + "/" + name));
+  }
+  return {};
+}
+
+} // namespace
+
+Result<void> remove_tree(const fs::path& path) {
+  return remove_entry(AT_FDCWD, path.c_str(), path.string());
+}
+
+Result<std::vector<std::string>> list_directory(const fs::path& path) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    names.push_back(it->path().filename().string());
+  }
+  if (error) {
+    return fail_errno(error.value(), "cannot list {}", path.string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<void> rename_path(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    return fail_errno(errno, "cannot rename {} to {}", from.string(), to.string());
+  }
+  return {};
+}
+
+Result<bool> rename_no_replace(const fs::path& from, const fs::path& to) {
+  if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 1U /* RENAME_NOREPLACE */) == 0) {
+    return true;
+  }
+  if (errno == EEXIST || errno == ENOTEMPTY) {
+    return false;
+  }
+  if (errno == EINVAL || errno == ENOSYS) {
+    // A file system without the flag (NFS): rename of a folder onto a folder that is not empty fails by itself.
+    if (path_exists(to)) {
+      return false;
+    }
+    if (::rename(from.c_str(), to.c_str()) == 0) {
+      return true;
+    }
+    if (errno == EEXIST || errno == ENOTEMPTY) {
+      return false;
+    }
+  }
+  return fail_errno(errno, "cannot rename {} to {}", from.string(), to.string());
+}
+
+Result<void> sync_directory(const fs::path& path) {
+  CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY | O_DIRECTORY));
+  if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS) {
+    return fail_errno(errno, "cannot sync {}", path.string());
+  }
+  return {};
+}
+
+Result<void> sync_file_system(const fs::path& path) {
+  CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY | O_DIRECTORY));
+  if (::syncfs(fd.get()) != 0) {
+    return fail_errno(errno, "cannot sync the file system of {}", path.string());
+  }
+  return {};
+}
+
+bool path_exists(const fs::path& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0;
+}
+
+bool is_directory(const fs::path& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+Result<TempDirectory> TempDirectory::create(const fs::path& parent, std::string_view prefix) {
+  CUKIT_TRY(make_directories(parent));
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const fs::path path = parent / fmt::format("{}{}", prefix, unique_suffix());
+    if (::mkdir(path.c_str(), 0755) == 0) {
+      return TempDirectory(path);
+    }
+    if (errno != EEXIST) {
+      return fail_errno(errno, "cannot create a folder in {}", parent.string());
+    }
+  }
+  return fail(ErrorCode::host, "cannot find a free name in {}", parent.string());
+}
+
+TempDirectory& TempDirectory::operator=(TempDirectory&& other) noexcept {
+  if (this != &other) {
+    if (!path_.empty()) {
+      static_cast<void>(remove_tree(path_));
+    }
+    path_ = std::exchange(other.path_, {});
+  }
+  return *this;
+}
+
+TempDirectory::~TempDirectory() {
+  if (!path_.empty()) {
+    static_cast<void>(remove_tree(path_)); // the rest is found by the next run's sweep of staging/
+  }
+}
+
+} // namespace cukit

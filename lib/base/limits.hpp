@@ -1,0 +1,38 @@
+// Every bound on what comes from outside, with where its number comes from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cukit::limits {
+
+// Text files a person writes. The longest real manifest has 2 kB.
+constexpr std::uint64_t k_manifest_bytes = 1U << 20U;
+// A lock has about 400 bytes per artifact; 30 components on 3 platforms are 36 kB.
+constexpr std::uint64_t k_lock_bytes = 8U << 20U;
+constexpr int k_yaml_depth = 64;
+constexpr int k_json_depth = 64;
+// The largest simple page seen (a package with thousands of files) has 9 MB; NVIDIA's have 22 kB.
+constexpr std::uint64_t k_index_page_bytes = 64U << 20U;
+// METADATA and RECORD: the largest RECORD of a wheel in use (cccl, 2,100 files) has 300 kB.
+constexpr std::uint64_t k_metadata_bytes = 16U << 20U;
+
+// Archives. The largest wheel of NVIDIA's has 600 MB; 2,300 members is the most seen in one.
+constexpr std::uint64_t k_archive_members = 200'000;
+constexpr std::uint64_t k_archive_unpacked_bytes = 32ULL << 30U;
+// Deflate cannot do better than 1032:1; header-only and static-library members reach 20:1.
+constexpr std::uint64_t k_deflate_ratio = 1100;
+constexpr std::uint64_t k_central_directory_bytes = 64U << 20U;
+constexpr std::size_t k_path_bytes = 4096;
+constexpr std::size_t k_name_bytes = 255;
+constexpr std::size_t k_path_depth = 64;
+
+// HTTP.
+constexpr int k_redirects = 5;
+constexpr int k_connect_seconds = 15;
+constexpr int k_stall_seconds = 30;
+constexpr int k_stall_bytes_per_second = 1024;
+constexpr int k_attempts = 5;
+constexpr int k_retry_after_seconds = 300;
+
+} // namespace cukit::limits

@@ -1,0 +1,48 @@
+#include "base/result.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+
+namespace cukit {
+
+Error Error::under(std::string outer) && {
+  Error result = std::move(*this);
+  result.causes.insert(result.causes.begin(), std::move(result.message));
+  result.message = std::move(outer);
+  return result;
+}
+
+Error errno_error(int number, std::string message) {
+  Error error{.code = ErrorCode::host};
+  error.message =
+      fmt::format("{}: {}", message, std::error_code(number, std::generic_category()).message());
+  switch (number) {
+  case ENOSPC:
+  case EDQUOT:
+    error.hint = "free some space, or point CUKIT_HOME at a larger disk, and run the same command again";
+    break;
+  case EACCES:
+  case EPERM:
+    error.hint = "check who owns the path, or point CUKIT_HOME at a folder you may write";
+    break;
+  case EROFS:
+    error.hint = "the file system is read-only; point CUKIT_HOME at a writable folder";
+    break;
+  case EMFILE:
+  case ENFILE:
+    error.hint = "raise the limit of open files (`ulimit -n`)";
+    break;
+  default:
+    break;
+  }
+  return error;
+}
+
+void ensure_failed(const char* condition, const char* text, const char* file, int line) {
+  std::fprintf(stderr, "cukit: internal error: %s (%s) at %s:%d\n", text, condition, file, line);
+  std::abort();
+}
+
+} // namespace cukit

@@ -1,0 +1,68 @@
+#include "base/thread_pool.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace cukit {
+
+namespace {
+
+unsigned usable_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
+    return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+  }
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+// The heap's order: heavier first, then first come, first served.
+constexpr auto k_later = [](const auto& a, const auto& b) {
+  return a.weight != b.weight ? a.weight < b.weight : a.order > b.order;
+};
+
+} // namespace
+
+ThreadPool::ThreadPool(unsigned threads) {
+  const unsigned count = threads == 0 ? usable_processors() : threads;
+  workers_.reserve(count);
+  for (unsigned i = 0; i < count; ++i) {
+    workers_.emplace_back([this] { work_until_closed(); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard guard(mutex_);
+    closed_ = true;
+  }
+  ready_.notify_all();
+  workers_.clear(); // joins
+}
+
+void ThreadPool::submit(std::function<void()> work, std::uint64_t weight) {
+  {
+    const std::lock_guard guard(mutex_);
+    queue_.push_back(Job{weight, next_order_++, std::move(work)});
+    std::push_heap(queue_.begin(), queue_.end(), k_later);
+  }
+  ready_.notify_one();
+}
+
+void ThreadPool::work_until_closed() {
+  while (true) {
+    std::unique_lock guard(mutex_);
+    ready_.wait(guard, [this] { return closed_ || !queue_.empty(); });
+    if (queue_.empty()) {
+      return;
+    }
+    std::pop_heap(queue_.begin(), queue_.end(), k_later);
+    auto work = std::move(queue_.back().work);
+    queue_.pop_back();
+    guard.unlock();
+    work();
+  }
+}
+
+} // namespace cukit

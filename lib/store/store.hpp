@@ -1,0 +1,46 @@
+// Unpacked artifacts by content: store/<key>/{files/,index}, complete or absent, never opened for writing again. The index is written
+// last, and the folder appears by one rename after everything in it is durable.
+#pragma once
+
+#include "base/sha256.hpp"
+#include "model/relative_path.hpp"
+#include "store/layout.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace cukit::store {
+
+struct EntryFile {
+  RelativePath path;
+  std::uint64_t size = 0;
+  Sha256 sha256;
+  bool executable = false;
+};
+
+struct Entry {
+  std::string key;
+  fs::path files;                ///< the folder with the content
+  std::vector<EntryFile> list;   ///< sorted by path
+};
+
+enum class Durability { normal, full }; ///< full: syncfs before every rename; normal: leaves it to the kernel
+
+class Store {
+public:
+  explicit Store(Home home) : home_(std::move(home)) {}
+  [[nodiscard]] const Home& home() const { return home_; }
+  [[nodiscard]] bool has(const std::string& key) const;
+  Result<Entry> read(const std::string& key) const;
+
+  /// Makes `staged`/files (already filled) the entry `key`: writes the index, syncs, renames. Somebody else's equal entry wins.
+  Result<Entry> commit(const Staging& staged, const std::string& key, std::vector<EntryFile> list, Durability durability);
+
+  /// Re-hashes every file; what differs, is missing or is extra is named. Empty: all well.
+  Result<std::vector<std::string>> verify(const std::string& key) const;
+
+private:
+  Home home_;
+};
+
+} // namespace cukit::store

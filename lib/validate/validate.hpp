@@ -1,0 +1,89 @@
+// Tree + kernels -> Report. Each kernel is compiled for each target in an environment built from nothing, the SASS in the result is
+// checked to be for that target, and the program is run, in a process of its own with a time limit, on every GPU that can run it.
+// Skipping is never a pass.
+#pragma once
+
+#include "assemble/assemble.hpp"
+#include "host/machine.hpp"
+#include "knowledge/knowledge.hpp"
+#include "text/json.hpp"
+
+#include <optional>
+
+namespace cukit::validate {
+
+enum class State { passed, failed, not_run, not_applicable };
+std::string_view state_text(State state);
+
+struct Expected {
+  double value = 0;
+  double tolerance = 0; ///< absolute
+};
+
+/// recipes/kernels/NAME/kernel.yaml
+struct Kernel {
+  std::string name;
+  std::string summary;
+  std::vector<std::string> suites;
+  std::vector<std::string> sources;          ///< files beside kernel.yaml
+  std::vector<std::string> flags;            ///< for nvcc, in order
+  std::vector<std::string> needs;            ///< components that must be in the tree: else not_applicable
+  std::string targets;                       ///< "plain" (sm_90), "specific" (90a, 120f: the richest form of each GPU)
+  std::vector<std::string> only;             ///< plain targets it is for ("sm_90"), empty: all
+  std::vector<std::string> libraries;        ///< tree files its program loads: lib/libcudart.so.13
+  std::map<std::string, Expected> numbers;
+};
+Result<std::vector<Kernel>> load_kernels(const knowledge::Knowledge& knowledge, const std::vector<std::string>& suites);
+
+struct BuildResult {
+  std::string kernel;
+  std::string target;
+  State state = State::not_run;
+  std::string reason;
+  double seconds = 0;
+};
+
+struct RunResult {
+  std::string kernel;
+  std::string target;
+  std::string gpu;      ///< "0: NVIDIA H200", or empty when there is none
+  State state = State::not_run;
+  std::string reason;
+  std::map<std::string, double> numbers;
+};
+
+struct Report {
+  std::string tree_content; ///< digest
+  std::string release;
+  std::string host_compiler;
+  std::string driver;
+  std::vector<std::string> gpus;
+  std::vector<BuildResult> builds;
+  std::vector<RunResult> runs;
+  [[nodiscard]] int count(State state) const; ///< over builds and runs
+  [[nodiscard]] bool has_failure() const { return count(State::failed) > 0; }
+  [[nodiscard]] text::Json json() const;      ///< cukit.validate/1
+  static Result<Report> from_json(const text::Json& json);
+};
+
+struct BuildOptions {
+  std::vector<GpuTarget> gpus;
+  std::vector<std::string> suites;
+  Environment environment;      ///< to find the host compiler; nothing else of it reaches nvcc
+  std::string host_compiler;    ///< from the manifest; may be empty
+  unsigned jobs = 0;            ///< 0: one per processor
+};
+
+/// Compiles everything into `out` (created): programs, the shared libraries they need with $ORIGIN, and bundle.json with digests, so
+/// that run() needs nothing but the folder and a driver.
+Result<Report> build(const assemble::Tree& tree, const knowledge::Knowledge& knowledge, const BuildOptions& options,
+                     const fs::path& out, Progress& progress, const std::stop_token& stop);
+
+/// Runs the programs of a folder that build() made on every GPU of this machine; `report` is what build() returned (or what
+/// bundle.json holds). No GPU: every run is not_run, with what was tried.
+Result<Report> run(const fs::path& folder, const host::Devices& devices, Progress& progress, const std::stop_token& stop);
+
+/// The SASS target that a cubin says it was made for, from the command line in its .note.nv.tkinfo: sm_90a, sm_120f.
+Result<std::string> sass_target(std::string_view cubin);
+
+} // namespace cukit::validate
