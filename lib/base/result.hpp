@@ -70,7 +70,7 @@ template <typename... Args>
 #define CUKIT_TRY(expression)                                                                      \
   do {                                                                                             \
     if (auto cukit_try_result = (expression); !cukit_try_result) {                                 \
-      return ::tl::unexpected<::cukit::Error>(std::move(cukit_try_result).error());                \
+      return ::tl::make_unexpected(std::move(cukit_try_result).error());                           \
     }                                                                                              \
   } while (false)
 
@@ -80,6 +80,6 @@ template <typename... Args>
 #define CUKIT_TRY_ASSIGN_INNER(name, target, expression)                                           \
   auto name = (expression);                                                                        \
   if (!name) {                                                                                     \
-    return ::tl::unexpected<::cukit::Error>(std::move(name).error());                              \
+    return ::tl::make_unexpected(std::move(name).error());                                         \
   }                                                                                                \
   target = *std::move(name)
