@@ -140,7 +140,7 @@ Result<void> create_file(const fs::path& path, std::string_view bytes, unsigned 
 }
 
 Result<void> make_directories(const fs::path& path) {
-  if (path.empty() || is_directory(path)) {
+  if (path.empty() || cukit::is_directory(path)) {
     return {};
   }
   if (path.has_parent_path() && path.parent_path() != path) {

@@ -15,7 +15,7 @@ Error Error::under(std::string outer) && {
 }
 
 Error errno_error(int number, std::string message) {
-  Error error{.code = ErrorCode::host};
+  Error error{.code = ErrorCode::host, .message = {}};
   error.message =
       fmt::format("{}: {}", message, std::error_code(number, std::generic_category()).message());
   switch (number) {
