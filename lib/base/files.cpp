@@ -140,7 +140,7 @@ Result<void> create_file(const fs::path& path, std::string_view bytes, unsigned 
 }
 
 Result<void> make_directories(const fs::path& path) {
-  if (path.empty() || cukit::is_directory(path)) {
+  if (path.empty() || cukit::folder_exists(path)) {
     return {};
   }
   if (path.has_parent_path() && path.parent_path() != path) {
@@ -271,7 +271,7 @@ bool path_exists(const fs::path& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
-bool is_directory(const fs::path& path) {
+bool folder_exists(const fs::path& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }

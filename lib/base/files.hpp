@@ -46,7 +46,7 @@ Result<void> sync_directory(const fs::path& path);
 Result<void> sync_file_system(const fs::path& path); ///< syncfs of the file system that holds path
 
 bool path_exists(const fs::path& path); ///< follows no link: a dangling link exists
-bool is_directory(const fs::path& path);
+bool folder_exists(const fs::path& path);
 
 /// A folder of its own below `parent`, removed with all content when the value dies, unless release() is called.
 class TempDirectory {

@@ -176,7 +176,7 @@ std::string print(const ToolkitEnvironment& environment, Shell shell, const Envi
     switch (shell) {
     case Shell::sh:
       out += variable.prepend
-                 ? fmt::format("export {0}={1}${{{0}:+:${0}}}\n", variable.name, quoted_sh(variable.value))
+                 ? fmt::format("export {0}={1}\"${{{0}:+:${0}}}\"\n", variable.name, quoted_sh(variable.value))
                  : fmt::format("export {}={}\n", variable.name, quoted_sh(variable.value));
       break;
     case Shell::fish:

@@ -1,0 +1,77 @@
+// What every use-case needs of the outside, and how it fails. Thread rules: a Session is used by one thread; the threads that a
+// use-case starts have ended when it returns.
+#pragma once
+
+#include "assemble/assemble.hpp"
+#include "base/environment.hpp"
+#include "base/progress.hpp"
+#include "catalog/python_index.hpp"
+#include "http/client.hpp"
+#include "knowledge/knowledge.hpp"
+#include "resolve/resolve.hpp"
+#include "source/source.hpp"
+#include "store/store.hpp"
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+namespace cukit::pipeline {
+
+/// A failure is an error, or a conflict of demands (exit code 3) that brings its own explanation.
+struct Failure {
+  Error error;
+  std::optional<resolve::Conflict> conflict = {};
+  Failure(Error cause) : error(std::move(cause)) {} // NOLINT(google-explicit-constructor): an Error is a Failure
+  Failure(Error cause, resolve::Conflict why) : error(std::move(cause)), conflict(std::move(why)) {}
+};
+template <typename T> using Outcome = tl::expected<T, Failure>;
+
+enum class LockMode {
+  normal,  ///< a stale lock is made again
+  locked,  ///< a stale or missing lock, or a machine that does not meet it, is an error
+  frozen,  ///< the lock is taken as it is
+  upgrade, ///< choices of the earlier lock are dropped
+};
+
+struct Settings {
+  LockMode lock_mode = LockMode::normal;
+  std::string index_url = {};           ///< --index-url
+  std::optional<Platform> platform = {}; ///< --platform: what is fetched, built and validated; empty: the host's
+  fs::path prefix = {};                 ///< --prefix: a copy there instead of a tree in the home and a name
+  store::Durability durability = store::Durability::full;
+  bool validate = true;
+  bool dry_run = false;
+};
+
+class Session {
+public:
+  Session(Environment environment, store::Home home, knowledge::Knowledge knowledge, Settings settings,
+          Progress& progress, std::stop_token stop)
+      : environment(std::move(environment)), home(std::move(home)), knowledge(std::move(knowledge)),
+        settings(std::move(settings)), progress(progress), stop(std::move(stop)) {}
+
+  Environment environment;
+  store::Home home;
+  knowledge::Knowledge knowledge;
+  Settings settings;
+  Progress& progress;
+  std::stop_token stop;
+  std::uint64_t downloaded_bytes = 0; ///< by everything this session did
+
+  [[nodiscard]] Platform platform() const { return settings.platform.value_or(Platform::host()); }
+
+  /// Looked up at first use: a run that needs no network asks nobody for addresses.
+  Result<const source::Sources*> sources();
+  Result<http::Client*> client();
+  Result<catalog::PythonIndex*> index();
+  [[nodiscard]] http::Options http_options() const;
+  Result<void> check_stop() const;
+
+private:
+  std::optional<source::Sources> sources_;
+  std::unique_ptr<http::Client> client_;
+  std::optional<catalog::PythonIndex> index_;
+};
+
+} // namespace cukit::pipeline

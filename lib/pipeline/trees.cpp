@@ -1,0 +1,130 @@
+#include "pipeline/trees.hpp"
+
+#include "pipeline/entries.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cukit::pipeline {
+
+namespace {
+
+Result<const lock::PlatformLock*> part_of(const Session& session, const lock::Lock& lock) {
+  const auto* part = lock.find(session.platform());
+  if (part == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& one : lock.platforms) {
+      names.emplace_back(one.platform.text());
+    }
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::expected_no,
+              .message = fmt::format("the lock is not for {} (it has {})", session.platform().text(),
+                                     fmt::format("{}", fmt::join(names, ", "))),
+              .hint = fmt::format("add `platforms: [{}]` to the manifest and run `cukit lock`", session.platform().text())});
+  }
+  if (lock.assembly > lock::k_assembly) {
+    return fail(ErrorCode::usage, "the lock asks for assembly {}, this cukit knows up to {}: use a newer cukit", lock.assembly,
+                lock::k_assembly);
+  }
+  return part;
+}
+
+Result<assemble::Tree> build_into(Session& session, const lock::Lock& lock, const lock::PlatformLock& part,
+                                  const fs::path& folder, assemble::Placement placement) {
+  CUKIT_TRY_ASSIGN(const auto entries, obtain_entries(session, part));
+  CUKIT_TRY(session.check_stop());
+  CUKIT_TRY_ASSIGN(const auto files, assemble::plan(lock, part, entries));
+  CUKIT_TRY_ASSIGN(auto tree, assemble::build(lock, part, files, folder, placement, session.progress, session.stop));
+  CUKIT_TRY(session.check_stop());
+  return tree;
+}
+
+/// A folder at `to` that is a tree of ours, or empty, makes room in one step; the old content goes away afterwards.
+Result<void> put_in_place(const fs::path& from, const fs::path& to) {
+  if (path_exists(to)) {
+    const fs::path aside = from.parent_path() / "replaced";
+    CUKIT_TRY(rename_path(to, aside));
+  }
+  CUKIT_TRY(rename_path(from, to));
+  return sync_directory(to.parent_path());
+}
+
+Result<void> check_prefix(const fs::path& prefix) {
+  if (!path_exists(prefix)) {
+    return {};
+  }
+  struct stat info {};
+  if (::lstat(prefix.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    CUKIT_TRY_ASSIGN(const auto names, list_directory(prefix));
+    if (names.empty() || path_exists(prefix / ".cukit/content")) {
+      return {};
+    }
+  }
+  return tl::unexpected<Error>(Error{.code = ErrorCode::host,
+                                     .message = fmt::format("{} exists and is no tree of cukit's", prefix.string()),
+                                     .hint = "name a folder that does not exist, or remove it first"});
+}
+
+} // namespace
+
+fs::path tree_path(const store::Home& home, const Sha256& id) { return home.trees() / id.hex(); }
+
+Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
+  CUKIT_TRY_ASSIGN(const auto* part, part_of(session, lock));
+  const auto id = lock::tree_id(lock, *part);
+  const auto path = tree_path(session.home, id);
+  if (folder_exists(path)) {
+    CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(path));
+    return Built{std::move(tree), false};
+  }
+  CUKIT_TRY(store::prepare(session.home));
+  CUKIT_TRY(store::sweep(session.home));
+  const auto told = [&](int holder) {
+    session.progress.say(fmt::format("waiting for another cukit{} that builds this tree",
+                                     holder > 0 ? fmt::format(" (process {})", holder) : ""));
+  };
+  CUKIT_TRY_ASSIGN(const auto guard,
+                   store::lock(session.home, "tree-" + id.hex(), FileLock::Mode::exclusive, session.stop, told));
+  if (!folder_exists(path)) {
+    CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(session.home));
+    const auto folder = staging.path() / "tree";
+    CUKIT_TRY(make_directories(folder));
+    CUKIT_TRY(build_into(session, lock, *part, folder, assemble::Placement::link));
+    if (session.settings.durability == store::Durability::full) {
+      CUKIT_TRY(sync_file_system(folder));
+    }
+    CUKIT_TRY(rename_no_replace(folder, path));
+    CUKIT_TRY(sync_directory(path.parent_path()));
+  }
+  CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(path));
+  return Built{std::move(tree), true};
+}
+
+Result<Built> ensure_prefix(Session& session, const lock::Lock& lock) {
+  CUKIT_TRY_ASSIGN(const auto* part, part_of(session, lock));
+  std::error_code error;
+  const auto prefix = fs::absolute(session.settings.prefix, error).lexically_normal();
+  const auto target = prefix.has_filename() ? prefix : prefix.parent_path();
+  CUKIT_TRY(check_prefix(target));
+  const auto id = lock::tree_id(lock, *part);
+  if (auto standing = assemble::open_tree(target); standing && standing->id == id) {
+    CUKIT_TRY_ASSIGN(const auto problems, assemble::verify(*standing, session.stop));
+    if (problems.empty()) {
+      return Built{std::move(*standing), false};
+    }
+  }
+  CUKIT_TRY(store::prepare(session.home));
+  CUKIT_TRY(store::sweep(session.home));
+  CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(target.parent_path(), ".cukit-prefix-"));
+  const auto folder = scratch.path() / "tree";
+  CUKIT_TRY(make_directories(folder));
+  CUKIT_TRY(build_into(session, lock, *part, folder, assemble::Placement::copy));
+  if (session.settings.durability == store::Durability::full) {
+    CUKIT_TRY(sync_file_system(folder));
+  }
+  CUKIT_TRY(put_in_place(folder, target));
+  CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(target));
+  return Built{std::move(tree), true};
+}
+
+} // namespace cukit::pipeline

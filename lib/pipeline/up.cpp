@@ -1,0 +1,136 @@
+#include "pipeline/up.hpp"
+
+#include "names/names.hpp"
+#include "pipeline/entries.hpp"
+#include "pipeline/trees.hpp"
+
+namespace cukit::pipeline {
+
+namespace {
+
+bool is_native(const Session& session) { return session.platform() == Platform::host(); }
+
+bool takes_name(const Session& session) { return session.settings.prefix.empty() && is_native(session); }
+
+/// Step 3 of the README's list: everything is there and right, so nothing is opened but small files.
+Result<bool> already_done(Session& session, UpResult& result) {
+  const auto* part = result.locked.lock.find(session.platform());
+  if (part == nullptr || !takes_name(session) || result.locked.changed) {
+    return false;
+  }
+  const auto path = tree_path(session.home, lock::tree_id(result.locked.lock, *part));
+  if (!folder_exists(path)) {
+    return false;
+  }
+  CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(path));
+  std::string key;
+  if (session.settings.validate) {
+    CUKIT_TRY_ASSIGN(key, report_key(session, tree.content, validation_plan(result.locked)));
+    auto report = stored_report(session, key);
+    if (!report || report->has_failure()) {
+      return false;
+    }
+    result.report = std::move(report);
+  }
+  CUKIT_TRY_ASSIGN(const auto current, names::current(session.home, result.name));
+  if (!current || current->tree != tree.id.hex() || current->lock != lock::write(result.locked.lock) ||
+      (session.settings.validate && current->report != key)) {
+    return false;
+  }
+  result.tree = std::move(tree);
+  result.nothing_to_do = true;
+  return true;
+}
+
+Outcome<UpResult> start(Session& session, const fs::path& manifest_path) {
+  UpResult result;
+  CUKIT_TRY_ASSIGN(result.locked, ensure_lock(session, manifest_path));
+  result.name = takes_name(session) ? result.locked.manifest.name.value : "";
+  if (session.settings.lock_mode == LockMode::locked) {
+    CUKIT_TRY(meets_requirements(result.locked.lock, session.platform()));
+  }
+  return result;
+}
+
+} // namespace
+
+ValidationPlan validation_plan(const Locked& locked) {
+  ValidationPlan plan;
+  plan.gpus = locked.lock.gpus;
+  for (const auto& suite : locked.manifest.suites) {
+    plan.suites.push_back(suite.value);
+  }
+  if (plan.suites.empty()) {
+    plan.suites = {"core"};
+  }
+  if (locked.manifest.host_compiler) {
+    plan.host_compiler = locked.manifest.host_compiler->value;
+  }
+  return plan;
+}
+
+Outcome<UpResult> up(Session& session, const fs::path& manifest_path) {
+  CUKIT_TRY_ASSIGN(auto result, start(session, manifest_path));
+  if (session.settings.dry_run) {
+    return result;
+  }
+  CUKIT_TRY_ASSIGN(const bool done, already_done(session, result));
+  if (done) {
+    return result;
+  }
+  const auto plan = validation_plan(result.locked);
+  const bool validates = session.settings.validate && is_native(session);
+  if (validates) {
+    CUKIT_TRY(check_host_compiler(session, plan)); // before anything is downloaded
+  }
+  CUKIT_TRY_ASSIGN(auto built, session.settings.prefix.empty() ? ensure_tree(session, result.locked.lock)
+                                                               : ensure_prefix(session, result.locked.lock));
+  result.tree = std::move(built.tree);
+  result.nothing_to_do = !built.made && !takes_name(session) && !validates;
+  std::string key;
+  if (validates) {
+    CUKIT_TRY_ASSIGN(key, report_key(session, result.tree->content, plan));
+    result.report = stored_report(session, key);
+    if (!result.report || result.report->has_failure()) {
+      CUKIT_TRY_ASSIGN(result.report, validate_tree(session, *result.tree, plan, takes_name(session) ? key : ""));
+    }
+    if (result.report->has_failure()) {
+      return result;
+    }
+  }
+  if (takes_name(session)) {
+    const names::Generation next{.number = 0,
+                                 .tree = result.tree->id.hex(),
+                                 .lock = lock::write(result.locked.lock),
+                                 .report = key};
+    CUKIT_TRY_ASSIGN(result.switched, names::switch_to(session.home, result.name, next));
+  }
+  return result;
+}
+
+Outcome<Locked> fetch(Session& session, const fs::path& manifest_path) {
+  CUKIT_TRY_ASSIGN(auto result, start(session, manifest_path));
+  const auto* part = result.locked.lock.find(session.platform());
+  if (part == nullptr) {
+    return tl::unexpected<Failure>(Failure(Error{.code = ErrorCode::expected_no,
+                                                 .message = fmt::format("the lock is not for {}", session.platform().text())}));
+  }
+  if (!session.settings.dry_run) {
+    CUKIT_TRY(store::prepare(session.home));
+    CUKIT_TRY(store::sweep(session.home));
+    CUKIT_TRY(obtain_entries(session, *part));
+  }
+  return std::move(result.locked);
+}
+
+Outcome<UpResult> build(Session& session, const fs::path& manifest_path) {
+  CUKIT_TRY_ASSIGN(auto result, start(session, manifest_path));
+  CUKIT_TRY_ASSIGN(auto built, session.settings.prefix.empty() ? ensure_tree(session, result.locked.lock)
+                                                               : ensure_prefix(session, result.locked.lock));
+  result.name.clear();
+  result.tree = std::move(built.tree);
+  result.nothing_to_do = !built.made;
+  return result;
+}
+
+} // namespace cukit::pipeline
