@@ -2,15 +2,14 @@
 
 #include "base/fd.hpp"
 
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h> // NOLINT(modernize-deprecated-headers): kill and sigset are POSIX
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <cstring>
 
 namespace cukit {
 
@@ -40,8 +39,9 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }
 
 // Between fork and exec only async-signal-safe calls are made.
-[[noreturn]] void become_program(const char* program, char* const* arguments, char* const* environment,
-                                 const char* directory, int in, int out, int err, int report) {
+[[noreturn]] void become_program(const char* program, char* const* arguments,
+                                 char* const* environment, const char* directory, int in, int out,
+                                 int err, int report) {
   ::setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
@@ -113,7 +113,8 @@ void feed(Fd& fd, std::string_view& input) {
   }
 }
 
-Result<Finished> supervise(Group& group, Fd out, Fd err, Fd in, const Command& command, const std::stop_token& stop) {
+Result<Finished> supervise(Group& group, Fd out, Fd err, Fd in, const Command& command,
+                           const std::stop_token& stop) {
   Finished finished;
   std::string_view input = command.input;
   if (input.empty()) {
@@ -129,7 +130,8 @@ Result<Finished> supervise(Group& group, Fd out, Fd err, Fd in, const Command& c
       group.kill();
       break;
     }
-    std::array<pollfd, 3> waiting{pollfd{out.get(), POLLIN, 0}, pollfd{err.get(), POLLIN, 0}, pollfd{in.get(), POLLOUT, 0}};
+    std::array<pollfd, 3> waiting{pollfd{out.get(), POLLIN, 0}, pollfd{err.get(), POLLIN, 0},
+                                  pollfd{in.get(), POLLOUT, 0}};
     if (::poll(waiting.data(), waiting.size(), 50) < 0 && errno != EINTR) {
       return fail_errno(errno, "cannot wait for {}", command.arguments.front());
     }
@@ -161,7 +163,8 @@ Result<Finished> run_command(const Command& command, const std::stop_token& stop
   if (program.find('/') == std::string::npos) {
     program = command.environment.find_program(program);
     if (program.empty()) {
-      auto error = Error{.code = ErrorCode::host, .message = fmt::format("`{}` is not on PATH", command.arguments.front())};
+      auto error = Error{.code = ErrorCode::host,
+                         .message = fmt::format("`{}` is not on PATH", command.arguments.front())};
       return tl::unexpected<Error>(std::move(error));
     }
   }
@@ -182,8 +185,8 @@ Result<Finished> run_command(const Command& command, const std::stop_token& stop
     return fail_errno(errno, "cannot start {}", program);
   }
   if (pid == 0) {
-    become_program(program.c_str(), argument_pointers.data(), environment_pointers.data(), directory, input_fd,
-                   out.write.get(), err.write.get(), report.write.get());
+    become_program(program.c_str(), argument_pointers.data(), environment_pointers.data(),
+                   directory, input_fd, out.write.get(), err.write.get(), report.write.get());
   }
   ::setpgid(pid, pid); // also here: whoever is first, the group exists before it is killed
   Group group(pid);
@@ -198,7 +201,8 @@ Result<Finished> run_command(const Command& command, const std::stop_token& stop
   if (count == sizeof number) {
     return fail_errno(number, "cannot start {}", program);
   }
-  return supervise(group, std::move(out.read), std::move(err.read), std::move(in.write), command, stop);
+  return supervise(group, std::move(out.read), std::move(err.read), std::move(in.write), command,
+                   stop);
 }
 
 } // namespace cukit

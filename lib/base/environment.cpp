@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern char** environ; // NOLINT(readability-redundant-declaration): unistd.h declares it for GNU sources alone
+extern char** environ; // NOLINT(readability-redundant-declaration): unistd.h declares it for GNU
+                       // sources alone
 
 namespace cukit {
 
@@ -56,7 +57,8 @@ std::string Environment::find_program(std::string_view name) const {
     }
     std::string candidate = std::string(folder) + "/" + std::string(name);
     struct stat info {};
-    if (::stat(candidate.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(candidate.c_str(), X_OK) == 0) {
+    if (::stat(candidate.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+        ::access(candidate.c_str(), X_OK) == 0) {
       return candidate;
     }
   }

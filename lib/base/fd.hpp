@@ -1,4 +1,5 @@
-// An owned file descriptor. Closing in the destructor ignores errors; a writer that must know calls close().
+// An owned file descriptor. Closing in the destructor ignores errors; a writer that must know calls
+// close().
 #pragma once
 
 #include "base/result.hpp"

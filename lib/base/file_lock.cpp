@@ -1,14 +1,13 @@
 #include "base/file_lock.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <thread>
+#include <unistd.h>
 
 namespace cukit {
 
@@ -21,7 +20,8 @@ Result<bool> try_lock(const Fd& fd, const fs::path& path, FileLock::Mode mode) {
       return false;
     }
     if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) {
-      auto error = errno_error(errno, fmt::format("this file system keeps no locks: {}", path.string()));
+      auto error =
+          errno_error(errno, fmt::format("this file system keeps no locks: {}", path.string()));
       error.hint = "point CUKIT_HOME at a local disk";
       return tl::unexpected<Error>(std::move(error));
     }
@@ -49,7 +49,8 @@ int holder_of(const Fd& fd) {
 
 Result<FileLock> FileLock::acquire(const fs::path& path, Mode mode, const std::stop_token& stop,
                                    const std::function<void(int)>& on_wait) {
-  // Read and write also for a shared lock: NFSv4 maps flock to byte-range locks, which need the mode.
+  // Read and write also for a shared lock: NFSv4 maps flock to byte-range locks, which need the
+  // mode.
   CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT, 0644));
   using namespace std::chrono_literals;
   auto pause = 1ms;

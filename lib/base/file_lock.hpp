@@ -1,5 +1,6 @@
-// An advisory lock between processes (flock) on a file that is never removed: unlinking it would let two owners in.
-// The lock dies with the process, also with a killed one; children do not inherit it (O_CLOEXEC).
+// An advisory lock between processes (flock) on a file that is never removed: unlinking it would
+// let two owners in. The lock dies with the process, also with a killed one; children do not
+// inherit it (O_CLOEXEC).
 #pragma once
 
 #include "base/files.hpp"
@@ -14,8 +15,9 @@ class FileLock {
 public:
   enum class Mode { shared, exclusive };
 
-  /// Waits until the lock is free. `on_wait` is called once, after about a second, with the holder's process id as the file
-  /// says it (0: unknown). A stop request ends the wait with ErrorCode::interrupted.
+  /// Waits until the lock is free. `on_wait` is called once, after about a second, with the
+  /// holder's process id as the file says it (0: unknown). A stop request ends the wait with
+  /// ErrorCode::interrupted.
   static Result<FileLock> acquire(const fs::path& path, Mode mode, const std::stop_token& stop = {},
                                   const std::function<void(int holder)>& on_wait = {});
   /// Empty when somebody else holds it.

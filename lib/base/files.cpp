@@ -1,16 +1,15 @@
 #include "base/files.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <dirent.h>
+#include <fcntl.h>
 #include <random>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace cukit {
 
@@ -79,7 +78,8 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
     }
     bytes.append(buffer.data(), static_cast<std::size_t>(count));
     if (bytes.size() > limit) {
-      return fail(ErrorCode::host, "{} has more than the {} bytes that are accepted", path.string(), limit);
+      return fail(ErrorCode::host, "{} has more than the {} bytes that are accepted", path.string(),
+                  limit);
     }
   }
 }
@@ -118,14 +118,16 @@ Result<void> fill_new_file(const fs::path& path, std::string_view bytes, unsigne
 
 Result<void> write_file_atomic(const fs::path& path, std::string_view bytes, unsigned mode) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::path temporary = folder / fmt::format(".{}.{}", path.filename().string(), unique_suffix());
+  const fs::path temporary =
+      folder / fmt::format(".{}.{}", path.filename().string(), unique_suffix());
   auto written = fill_new_file(temporary, bytes, mode);
   if (written) {
     written = rename_path(temporary, path);
   }
   if (!written) {
     ::unlink(temporary.c_str());
-    return tl::unexpected<Error>(std::move(written.error()).under(fmt::format("cannot write {}", path.string())));
+    return tl::unexpected<Error>(
+        std::move(written.error()).under(fmt::format("cannot write {}", path.string())));
   }
   return sync_directory(folder);
 }
@@ -154,7 +156,8 @@ Result<void> make_directories(const fs::path& path) {
     }
     return fail_errno(number, "cannot create the folder {}", path.string());
   }
-  ::chmod(path.c_str(), 0755); // the umask may have taken bits away; a failure shows at the first use
+  ::chmod(path.c_str(),
+          0755); // the umask may have taken bits away; a failure shows at the first use
   return {};
 }
 
@@ -189,7 +192,8 @@ Result<void> remove_entries(int folder_fd, const std::string& shown) {
     return fail_errno(errno, "cannot list {}", shown);
   }
   std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(stream)) { // NOLINT(concurrency-mt-unsafe): the stream is ours
+  while (const dirent* entry =
+             ::readdir(stream)) { // NOLINT(concurrency-mt-unsafe): the stream is ours
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") {
       names.emplace_back(name);
@@ -229,14 +233,16 @@ Result<void> rename_path(const fs::path& from, const fs::path& to) {
 }
 
 Result<bool> rename_no_replace(const fs::path& from, const fs::path& to) {
-  if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 1U /* RENAME_NOREPLACE */) == 0) {
+  if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
+                1U /* RENAME_NOREPLACE */) == 0) {
     return true;
   }
   if (errno == EEXIST || errno == ENOTEMPTY) {
     return false;
   }
   if (errno == EINVAL || errno == ENOSYS) {
-    // A file system without the flag (NFS): rename of a folder onto a folder that is not empty fails by itself.
+    // A file system without the flag (NFS): rename of a folder onto a folder that is not empty
+    // fails by itself.
     if (path_exists(to)) {
       return false;
     }

@@ -1,5 +1,5 @@
-// What long work tells whoever watches it: bars on a terminal, lines elsewhere, nothing in tests. Implementations are safe to
-// call from several threads and never fail.
+// What long work tells whoever watches it: bars on a terminal, lines elsewhere, nothing in tests.
+// Implementations are safe to call from several threads and never fail.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@ namespace cukit {
 class Progress {
 public:
   virtual ~Progress() = default;
-  /// A piece of work starts; `total` in `unit`s (bytes when `unit` is empty), 0 when unknown. Returns its number.
+  /// A piece of work starts; `total` in `unit`s (bytes when `unit` is empty), 0 when unknown.
+  /// Returns its number.
   virtual int begin(std::string_view label, std::uint64_t total, std::string_view unit = {}) = 0;
   virtual void advance(int work, std::uint64_t amount) = 0;
   /// Work that starts over (a broken download): `amount` is what is done now.

@@ -2,24 +2,26 @@
 
 #include "base/files.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 
 namespace cukit {
 
 namespace {
 
-tl::unexpected<Error> past_end(const std::string& name, std::uint64_t offset, std::size_t count, std::uint64_t size) {
-  return fail(ErrorCode::integrity, "{} ends at byte {}, but {} bytes from {} are needed", name, size, count, offset);
+tl::unexpected<Error> past_end(const std::string& name, std::uint64_t offset, std::size_t count,
+                               std::uint64_t size) {
+  return fail(ErrorCode::integrity, "{} ends at byte {}, but {} bytes from {} are needed", name,
+              size, count, offset);
 }
 
 class LocalFile final : public RandomAccess {
 public:
-  LocalFile(Fd fd, std::uint64_t size, std::string name) : fd_(std::move(fd)), size_(size), name_(std::move(name)) {}
+  LocalFile(Fd fd, std::uint64_t size, std::string name)
+      : fd_(std::move(fd)), size_(size), name_(std::move(name)) {}
   std::uint64_t size() const override { return size_; }
   std::string name() const override { return name_; }
 
@@ -80,7 +82,8 @@ Result<std::unique_ptr<RandomAccess>> open_local_file(const std::filesystem::pat
   if (!S_ISREG(info.st_mode)) {
     return fail(ErrorCode::host, "{} is no regular file", path.string());
   }
-  return std::make_unique<LocalFile>(std::move(fd), static_cast<std::uint64_t>(info.st_size), path.string());
+  return std::make_unique<LocalFile>(std::move(fd), static_cast<std::uint64_t>(info.st_size),
+                                     path.string());
 }
 
 std::unique_ptr<RandomAccess> in_memory(std::string_view bytes, std::string name) {

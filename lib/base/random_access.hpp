@@ -1,4 +1,5 @@
-// Bytes that can be read at any offset: a local file, or a file on a server that serves byte ranges (http/range_file.hpp).
+// Bytes that can be read at any offset: a local file, or a file on a server that serves byte ranges
+// (http/range_file.hpp).
 #pragma once
 
 #include "base/fd.hpp"
@@ -16,7 +17,8 @@ public:
   virtual ~RandomAccess() = default;
   [[nodiscard]] virtual std::uint64_t size() const = 0;
   /// Fills all of `out` from `offset`; reading past the end is an error. Safe from several threads.
-  [[nodiscard]] virtual Result<void> read_at(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
+  [[nodiscard]] virtual Result<void> read_at(std::uint64_t offset,
+                                             std::span<std::uint8_t> out) const = 0;
   /// Where the bytes are, for messages.
   [[nodiscard]] virtual std::string name() const = 0;
 };

@@ -21,7 +21,8 @@ Error errno_error(int number, std::string message) {
   switch (number) {
   case ENOSPC:
   case EDQUOT:
-    error.hint = "free some space, or point CUKIT_HOME at a larger disk, and run the same command again";
+    error.hint =
+        "free some space, or point CUKIT_HOME at a larger disk, and run the same command again";
     break;
   case EACCES:
   case EPERM:

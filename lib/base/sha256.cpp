@@ -1,10 +1,10 @@
 #include "base/sha256.hpp"
 
-#include <fcntl.h>
 #include <openssl/evp.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
 #include <vector>
 
 namespace cukit {
@@ -68,7 +68,8 @@ struct Sha256Stream::State {
   State& operator=(const State&) = delete;
   ~State() { EVP_MD_CTX_free(context); }
   void begin() const {
-    CUKIT_ENSURE(context != nullptr && EVP_DigestInit_ex2(context, algorithm(), nullptr) == 1, "SHA-256 cannot start");
+    CUKIT_ENSURE(context != nullptr && EVP_DigestInit_ex2(context, algorithm(), nullptr) == 1,
+                 "SHA-256 cannot start");
   }
 };
 
@@ -78,17 +79,20 @@ Sha256Stream& Sha256Stream::operator=(Sha256Stream&&) noexcept = default;
 Sha256Stream::~Sha256Stream() = default;
 
 void Sha256Stream::update(std::string_view bytes) {
-  CUKIT_ENSURE(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1, "SHA-256 failed");
+  CUKIT_ENSURE(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1,
+               "SHA-256 failed");
 }
 
 void Sha256Stream::update(std::span<const std::uint8_t> bytes) {
-  CUKIT_ENSURE(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1, "SHA-256 failed");
+  CUKIT_ENSURE(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1,
+               "SHA-256 failed");
 }
 
 Sha256 Sha256Stream::finish() {
   std::array<std::uint8_t, 32> bytes{};
   unsigned size = 0;
-  CUKIT_ENSURE(EVP_DigestFinal_ex(state_->context, bytes.data(), &size) == 1 && size == 32, "SHA-256 failed");
+  CUKIT_ENSURE(EVP_DigestFinal_ex(state_->context, bytes.data(), &size) == 1 && size == 32,
+               "SHA-256 failed");
   state_->begin();
   return Sha256(bytes);
 }

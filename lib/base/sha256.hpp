@@ -1,4 +1,5 @@
-// SHA-256: the value and the stream that computes it (OpenSSL EVP, which uses the processor's SHA instructions).
+// SHA-256: the value and the stream that computes it (OpenSSL EVP, which uses the processor's SHA
+// instructions).
 #pragma once
 
 #include "base/files.hpp"
@@ -13,11 +14,14 @@ class Sha256 {
 public:
   Sha256() = default; ///< all zero
   explicit Sha256(std::array<std::uint8_t, 32> bytes) : bytes_(bytes) {}
-  /// 64 hexadecimal digits, with or without the prefix "sha256:"; upper case is refused, so that one digest has one spelling.
+  /// 64 hexadecimal digits, with or without the prefix "sha256:"; upper case is refused, so that
+  /// one digest has one spelling.
   static Result<Sha256> parse(std::string_view text);
 
   [[nodiscard]] std::string hex() const;
-  [[nodiscard]] std::string text() const { return "sha256:" + hex(); } ///< as locks and reports spell it
+  [[nodiscard]] std::string text() const {
+    return "sha256:" + hex();
+  } ///< as locks and reports spell it
   [[nodiscard]] const std::array<std::uint8_t, 32>& bytes() const { return bytes_; }
   auto operator<=>(const Sha256&) const = default;
 

@@ -95,7 +95,8 @@ std::string human_bytes(unsigned long long bytes) {
     value /= 1000;
     ++unit;
   }
-  return value < 9.95 ? fmt::format("{:.1f} {}", value, units[unit]) : fmt::format("{:.0f} {}", value, units[unit]);
+  return value < 9.95 ? fmt::format("{:.1f} {}", value, units[unit])
+                      : fmt::format("{:.0f} {}", value, units[unit]);
 }
 
 std::size_t first_invalid_utf8(std::string_view text) {
@@ -136,7 +137,9 @@ std::size_t first_invalid_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-bool is_utf8(std::string_view text) { return first_invalid_utf8(text) == std::string_view::npos; }
+bool is_utf8(std::string_view text) {
+  return first_invalid_utf8(text) == std::string_view::npos;
+}
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   std::string best;

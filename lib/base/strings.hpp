@@ -8,8 +8,10 @@
 namespace cukit {
 
 [[nodiscard]] std::string_view trim(std::string_view text); ///< spaces, tabs, CR and LF
-[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator); ///< keeps empty parts
-[[nodiscard]] std::vector<std::string_view> split_words(std::string_view text); ///< at white space, no empty parts
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text,
+                                                  char separator); ///< keeps empty parts
+[[nodiscard]] std::vector<std::string_view>
+split_words(std::string_view text); ///< at white space, no empty parts
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 [[nodiscard]] std::string lower(std::string_view text); ///< ASCII only, whatever the locale
 
@@ -24,7 +26,9 @@ namespace cukit {
 /// Offset of the first byte that is not UTF-8, or npos.
 [[nodiscard]] std::size_t first_invalid_utf8(std::string_view text);
 
-/// The known word nearest to `word` (edit distance at most a third of its length, at least 1), or empty.
-[[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
+/// The known word nearest to `word` (edit distance at most a third of its length, at least 1), or
+/// empty.
+[[nodiscard]] std::string did_you_mean(std::string_view word,
+                                       const std::vector<std::string>& known);
 
 } // namespace cukit

@@ -1,4 +1,5 @@
-// A fixed number of worker threads and one queue. Work that waits for other work of the same pool must not be put in.
+// A fixed number of worker threads and one queue. Work that waits for other work of the same pool
+// must not be put in.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +20,8 @@ public:
   ~ThreadPool(); ///< finishes what was submitted
 
   [[nodiscard]] unsigned size() const { return static_cast<unsigned>(workers_.size()); }
-  /// `work` must not throw. Larger `weight` runs earlier: the longest jobs first keep all workers busy to the end.
+  /// `work` must not throw. Larger `weight` runs earlier: the longest jobs first keep all workers
+  /// busy to the end.
   void submit(std::function<void()> work, std::uint64_t weight = 0);
 
 private:

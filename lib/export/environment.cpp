@@ -9,15 +9,19 @@ namespace cukit::exports {
 
 namespace {
 
-// Set by a user or an image for another toolkit, these reach into every build (README, "A torch venv").
-constexpr const char* k_foreign[] = {"CPATH",         "CUDA_INC_PATH",      "CUDA_LIB_PATH",      "DG_JIT_NVCC_COMPILER",
-                                     "FLASHINFER_NVCC", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "LIBRARY_PATH"};
+// Set by a user or an image for another toolkit, these reach into every build (README, "A torch
+// venv").
+constexpr const char* k_foreign[] = {
+    "CPATH",           "CUDA_INC_PATH",     "CUDA_LIB_PATH",      "DG_JIT_NVCC_COMPILER",
+    "FLASHINFER_NVCC", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "LIBRARY_PATH"};
 
-std::string architecture_list(const knowledge::Consumer& consumer, const std::vector<GpuTarget>& gpus) {
+std::string architecture_list(const knowledge::Consumer& consumer,
+                              const std::vector<GpuTarget>& gpus) {
   std::vector<std::string> items;
   for (GpuTarget gpu : gpus) {
     if (consumer.arch_style == "family" && gpu.suffix == 0) {
-      // As FlashInfer names them itself: 9.0 and later need their own features; sm_120 has the family form.
+      // As FlashInfer names them itself: 9.0 and later need their own features; sm_120 has the
+      // family form.
       if (gpu.major == 12 && gpu.minor == 0) {
         gpu.suffix = 'f';
       } else if (gpu.major >= 9) {
@@ -40,9 +44,11 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
   }
 }
 
-void add_consumer(ToolkitEnvironment& result, const knowledge::Consumer& consumer, const Request& request) {
+void add_consumer(ToolkitEnvironment& result, const knowledge::Consumer& consumer,
+                  const Request& request) {
   const auto known = [&](const std::string& name) {
-    return std::any_of(result.set.begin(), result.set.end(), [&](const Variable& v) { return v.name == name; });
+    return std::any_of(result.set.begin(), result.set.end(),
+                       [&](const Variable& v) { return v.name == name; });
   };
   for (const auto& [name, value_template] : consumer.environment) {
     // A tool that this tree does not hold is not pointed at.
@@ -54,7 +60,8 @@ void add_consumer(ToolkitEnvironment& result, const knowledge::Consumer& consume
     replace_all(value, "{tree}", request.tree.string());
     replace_all(value, "{jit}", request.jit.string());
     if (!known(name)) {
-      result.set.push_back(Variable{.name = name, .value = value, .prepend = false, .why = consumer.name});
+      result.set.push_back(
+          Variable{.name = name, .value = value, .prepend = false, .why = consumer.name});
     }
   }
   if (!consumer.arch_variable.empty() && !request.gpus.empty() && !known(consumer.arch_variable)) {
@@ -68,7 +75,8 @@ void add_consumer(ToolkitEnvironment& result, const knowledge::Consumer& consume
 /// A value is foreign when it names a toolkit and not this tree.
 bool points_elsewhere(const std::string& value, const fs::path& tree) {
   const auto text = lower(value);
-  const bool names_toolkit = text.find("cuda") != std::string::npos || text.find("nvidia") != std::string::npos ||
+  const bool names_toolkit = text.find("cuda") != std::string::npos ||
+                             text.find("nvidia") != std::string::npos ||
                              text.find("nvcc") != std::string::npos;
   return names_toolkit && value.find(tree.string()) == std::string::npos;
 }
@@ -97,9 +105,11 @@ std::string expanded(const Variable& variable, const Environment& current) {
   return before ? variable.value + ":" + *before : variable.value;
 }
 
-std::vector<std::string> foreign_in(const ToolkitEnvironment& environment, const Environment& current) {
+std::vector<std::string> foreign_in(const ToolkitEnvironment& environment,
+                                    const Environment& current) {
   std::vector<std::string> names;
-  const fs::path tree = environment.set.empty() ? fs::path() : fs::path(environment.set.front().value);
+  const fs::path tree =
+      environment.set.empty() ? fs::path() : fs::path(environment.set.front().value);
   for (const auto& name : environment.unset) {
     const auto value = current.get(name);
     if (value && points_elsewhere(*value, tree)) {
@@ -111,7 +121,8 @@ std::vector<std::string> foreign_in(const ToolkitEnvironment& environment, const
 
 } // namespace
 
-Result<ToolkitEnvironment> environment(const Request& request, const knowledge::Knowledge& knowledge) {
+Result<ToolkitEnvironment> environment(const Request& request,
+                                       const knowledge::Knowledge& knowledge) {
   const std::string tree = request.tree.string();
   ToolkitEnvironment result;
   result.set = {
@@ -124,8 +135,9 @@ Result<ToolkitEnvironment> environment(const Request& request, const knowledge::
   result.unset.assign(std::begin(k_foreign), std::end(k_foreign));
   CUKIT_TRY_ASSIGN(const auto* consumers, knowledge.consumers());
   for (const auto& consumer : *consumers) {
-    const bool wanted = request.consumers.empty() || std::find(request.consumers.begin(), request.consumers.end(),
-                                                               consumer.name) != request.consumers.end();
+    const bool wanted =
+        request.consumers.empty() || std::find(request.consumers.begin(), request.consumers.end(),
+                                               consumer.name) != request.consumers.end();
     if (wanted) {
       add_consumer(result, consumer, request);
     }
@@ -146,7 +158,8 @@ Result<Shell> parse_shell(std::string_view name) {
   if (name == "plain") {
     return Shell::plain;
   }
-  auto error = Error{.code = ErrorCode::usage, .message = fmt::format("`{}` is no shell that `cukit env` writes for", name)};
+  auto error = Error{.code = ErrorCode::usage,
+                     .message = fmt::format("`{}` is no shell that `cukit env` writes for", name)};
   error.hint = "use sh, bash, zsh, fish, json or plain";
   return tl::unexpected<Error>(std::move(error));
 }
@@ -163,7 +176,12 @@ std::string print(const ToolkitEnvironment& environment, Shell shell, const Envi
     for (const auto& name : foreign) {
       unset.add(name);
     }
-    return text::Json::object().set("schema", "cukit.env/1").set("set", set).set("unset", unset).dump() + "\n";
+    return text::Json::object()
+               .set("schema", "cukit.env/1")
+               .set("set", set)
+               .set("unset", unset)
+               .dump() +
+           "\n";
   }
   for (const auto& name : foreign) {
     if (shell == Shell::sh) {
@@ -176,12 +194,14 @@ std::string print(const ToolkitEnvironment& environment, Shell shell, const Envi
     switch (shell) {
     case Shell::sh:
       out += variable.prepend
-                 ? fmt::format("export {0}={1}\"${{{0}:+:${0}}}\"\n", variable.name, quoted_sh(variable.value))
+                 ? fmt::format("export {0}={1}\"${{{0}:+:${0}}}\"\n", variable.name,
+                               quoted_sh(variable.value))
                  : fmt::format("export {}={}\n", variable.name, quoted_sh(variable.value));
       break;
     case Shell::fish:
-      out += variable.prepend ? fmt::format("set -gx {0} {1} ${0}\n", variable.name, quoted_fish(variable.value))
-                              : fmt::format("set -gx {} {}\n", variable.name, quoted_fish(variable.value));
+      out += variable.prepend
+                 ? fmt::format("set -gx {0} {1} ${0}\n", variable.name, quoted_fish(variable.value))
+                 : fmt::format("set -gx {} {}\n", variable.name, quoted_fish(variable.value));
       break;
     default:
       out += fmt::format("{}={}\n", variable.name, expanded(variable, current));

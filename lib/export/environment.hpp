@@ -1,4 +1,5 @@
-// What `cukit env` prints: the variables that make every consumer use one tree, for a shell or as JSON.
+// What `cukit env` prints: the variables that make every consumer use one tree, for a shell or as
+// JSON.
 #pragma once
 
 #include "assemble/assemble.hpp"
@@ -17,10 +18,10 @@ struct Variable {
 };
 
 struct Request {
-  fs::path tree;                       ///< immutable path
+  fs::path tree; ///< immutable path
   std::vector<GpuTarget> gpus;
-  std::vector<std::string> consumers;  ///< empty: all known
-  fs::path jit;                        ///< folder for JIT caches of this tree
+  std::vector<std::string> consumers; ///< empty: all known
+  fs::path jit;                       ///< folder for JIT caches of this tree
 };
 
 /// Variables to set, and names to unset because they would point into another toolkit.
@@ -28,9 +29,15 @@ struct ToolkitEnvironment {
   std::vector<Variable> set;
   std::vector<std::string> unset;
 };
-Result<ToolkitEnvironment> environment(const Request& request, const knowledge::Knowledge& knowledge);
+Result<ToolkitEnvironment> environment(const Request& request,
+                                       const knowledge::Knowledge& knowledge);
 
-enum class Shell { sh, fish, json, plain }; ///< plain: NAME=VALUE lines for env files (prepends are expanded from `current_path`)
+enum class Shell {
+  sh,
+  fish,
+  json,
+  plain
+}; ///< plain: NAME=VALUE lines for env files (prepends are expanded from `current_path`)
 Result<Shell> parse_shell(std::string_view name);
 std::string print(const ToolkitEnvironment& environment, Shell shell, const Environment& current);
 /// `base` with the variables applied: what `cukit run` gives its child.

@@ -35,20 +35,26 @@ Result<GpuTarget> GpuTarget::parse(std::string_view text) {
             parse_number(text.substr(text.size() - 1), target.minor);
   }
   if (!valid || target.major < 1 || target.major > 99) {
-    auto error = Error{.code = ErrorCode::usage, .message = fmt::format("`{}` is no GPU target", whole.substr(0, 100))};
-    error.hint = "write sm_90, sm_120a, sm_120f or a compute capability such as \"12.0\"; `cukit gpus` lists them";
+    auto error = Error{.code = ErrorCode::usage,
+                       .message = fmt::format("`{}` is no GPU target", whole.substr(0, 100))};
+    error.hint = "write sm_90, sm_120a, sm_120f or a compute capability such as \"12.0\"; `cukit "
+                 "gpus` lists them";
     return tl::unexpected<Error>(std::move(error));
   }
   return target;
 }
 
-std::string GpuTarget::sm() const { return fmt::format("sm_{}{}{}", major, minor, suffix != 0 ? std::string(1, suffix) : ""); }
+std::string GpuTarget::sm() const {
+  return fmt::format("sm_{}{}{}", major, minor, suffix != 0 ? std::string(1, suffix) : "");
+}
 
 std::string GpuTarget::compute() const {
   return fmt::format("compute_{}{}{}", major, minor, suffix != 0 ? std::string(1, suffix) : "");
 }
 
-std::string GpuTarget::dotted() const { return fmt::format("{}.{}{}", major, minor, suffix != 0 ? std::string(1, suffix) : ""); }
+std::string GpuTarget::dotted() const {
+  return fmt::format("{}.{}{}", major, minor, suffix != 0 ? std::string(1, suffix) : "");
+}
 
 bool GpuTarget::runs_on(const GpuTarget& device) const {
   if (suffix == 'a') {

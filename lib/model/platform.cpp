@@ -45,6 +45,8 @@ std::string_view Platform::triple() const {
   return {};
 }
 
-std::string_view Platform::machine() const { return kind_ == Kind::linux_x86_64 ? "x86_64" : "aarch64"; }
+std::string_view Platform::machine() const {
+  return kind_ == Kind::linux_x86_64 ? "x86_64" : "aarch64";
+}
 
 } // namespace cukit

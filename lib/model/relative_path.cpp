@@ -48,7 +48,8 @@ Result<RelativePath> RelativePath::parse(std::string_view text) {
 
 std::string_view RelativePath::name() const {
   const auto slash = text_.rfind('/');
-  return slash == std::string::npos ? std::string_view(text_) : std::string_view(text_).substr(slash + 1);
+  return slash == std::string::npos ? std::string_view(text_)
+                                    : std::string_view(text_).substr(slash + 1);
 }
 
 RelativePath RelativePath::parent() const {
@@ -61,7 +62,8 @@ bool RelativePath::is_inside(std::string_view folder) const {
     folder.remove_suffix(1);
   }
   return folder.empty() ? !text_.empty()
-                        : text_.size() > folder.size() && text_.starts_with(folder) && text_[folder.size()] == '/';
+                        : text_.size() > folder.size() && text_.starts_with(folder) &&
+                              text_[folder.size()] == '/';
 }
 
 Result<RelativePath> resolve_link(const RelativePath& link, std::string_view target) {

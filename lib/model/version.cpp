@@ -10,9 +10,15 @@ namespace cukit {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_alnum(char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); }
-bool is_separator(char c) { return c == '.' || c == '-' || c == '_'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_alnum(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z');
+}
+bool is_separator(char c) {
+  return c == '.' || c == '-' || c == '_';
+}
 
 /// Reads PEP 440's grammar from left to right over lower-case text.
 class Reader {
@@ -74,7 +80,8 @@ private:
 };
 
 // A separator and a letter sequence may or may not come before the number: 1.0-rc.1, 1.0rc1, 1.0RC.
-bool phase(Reader& reader, std::initializer_list<std::pair<std::string_view, char>> names, char& kind, std::int64_t& value) {
+bool phase(Reader& reader, std::initializer_list<std::pair<std::string_view, char>> names,
+           char& kind, std::int64_t& value) {
   const auto before = reader.rest();
   reader.take_separator();
   for (const auto& [name, code] : names) {
@@ -98,9 +105,12 @@ std::string trimmed_number(std::string_view digits) {
   return first == std::string_view::npos ? "0" : std::string(digits.substr(first));
 }
 
-bool all_digits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
 
-std::weak_ordering compare_release(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+std::weak_ordering compare_release(const std::vector<std::int64_t>& a,
+                                   const std::vector<std::int64_t>& b) {
   for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
     const std::int64_t left = i < a.size() ? a[i] : 0;
     const std::int64_t right = i < b.size() ? b[i] : 0;
@@ -111,7 +121,8 @@ std::weak_ordering compare_release(const std::vector<std::int64_t>& a, const std
   return std::weak_ordering::equivalent;
 }
 
-std::weak_ordering compare_local(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+std::weak_ordering compare_local(const std::vector<std::string>& a,
+                                 const std::vector<std::string>& b) {
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const bool left_number = all_digits(a[i]);
     const bool right_number = all_digits(b[i]);
@@ -153,7 +164,14 @@ Result<Version> Version::parse(std::string_view text) {
   }
   if (valid) {
     phase(reader,
-          {{"alpha", 'a'}, {"a", 'a'}, {"beta", 'b'}, {"b", 'b'}, {"preview", 'r'}, {"pre", 'r'}, {"rc", 'r'}, {"c", 'r'}},
+          {{"alpha", 'a'},
+           {"a", 'a'},
+           {"beta", 'b'},
+           {"b", 'b'},
+           {"preview", 'r'},
+           {"pre", 'r'},
+           {"rc", 'r'},
+           {"c", 'r'}},
           version.pre_kind_, version.pre_);
     char ignored = 0;
     const auto before = reader.rest();
@@ -178,7 +196,9 @@ Result<Version> Version::parse(std::string_view text) {
   return version;
 }
 
-bool Version::is_prerelease() const { return pre_kind_ != 0 || dev_ >= 0; }
+bool Version::is_prerelease() const {
+  return pre_kind_ != 0 || dev_ >= 0;
+}
 
 std::string Version::text() const {
   std::string result = epoch_ != 0 ? fmt::format("{}!", epoch_) : "";
@@ -198,7 +218,9 @@ std::string Version::text() const {
   return result;
 }
 
-std::string Version::major_minor() const { return fmt::format("{}.{}", major(), minor()); }
+std::string Version::major_minor() const {
+  return fmt::format("{}.{}", major(), minor());
+}
 
 Version Version::without_local() const {
   Version result = *this;
@@ -229,7 +251,9 @@ std::weak_ordering Version::operator<=>(const Version& other) const {
   if (post_ != other.post_) {
     return post_ <=> other.post_;
   }
-  constexpr auto dev_rank = [](const Version& v) { return v.dev_ >= 0 ? v.dev_ : std::numeric_limits<std::int64_t>::max(); };
+  constexpr auto dev_rank = [](const Version& v) {
+    return v.dev_ >= 0 ? v.dev_ : std::numeric_limits<std::int64_t>::max();
+  };
   if (dev_rank(*this) != dev_rank(other)) {
     return dev_rank(*this) <=> dev_rank(other);
   }
@@ -255,19 +279,21 @@ bool shares_prefix(const Version& prefix, const Version& version) {
 
 Result<VersionRange> VersionRange::parse(std::string_view text) {
   static constexpr std::pair<std::string_view, Operator> operators[] = {
-      {"===", Operator::arbitrary}, {"==", Operator::equal},   {"!=", Operator::not_equal},     {"<=", Operator::less_equal},
-      {">=", Operator::greater_equal}, {"~=", Operator::compatible}, {"<", Operator::less}, {">", Operator::greater}};
+      {"===", Operator::arbitrary}, {"==", Operator::equal},         {"!=", Operator::not_equal},
+      {"<=", Operator::less_equal}, {">=", Operator::greater_equal}, {"~=", Operator::compatible},
+      {"<", Operator::less},        {">", Operator::greater}};
   VersionRange range;
   if (trim(text).empty()) {
     return range;
   }
   for (auto part : split(text, ',')) {
     part = trim(part);
-    const auto* found = std::find_if(std::begin(operators), std::end(operators),
-                                     [&](const auto& entry) { return part.starts_with(entry.first); });
+    const auto* found =
+        std::find_if(std::begin(operators), std::end(operators),
+                     [&](const auto& entry) { return part.starts_with(entry.first); });
     if (found == std::end(operators)) {
-      return fail(ErrorCode::usage, "`{}` is no version range: `{}` has no operator", printable(text.substr(0, 100)),
-                  printable(part.substr(0, 100)));
+      return fail(ErrorCode::usage, "`{}` is no version range: `{}` has no operator",
+                  printable(text.substr(0, 100)), printable(part.substr(0, 100)));
     }
     auto number = trim(part.substr(found->first.size()));
     Clause clause{.op = found->second, .version = {}, .arbitrary = {}};
@@ -283,16 +309,21 @@ Result<VersionRange> VersionRange::parse(std::string_view text) {
     if (prefix) {
       number.remove_suffix(2);
       if (clause.op != Operator::equal && clause.op != Operator::not_equal) {
-        return fail(ErrorCode::usage, "`{}`: only == and != take `.*`", printable(part.substr(0, 100)));
+        return fail(ErrorCode::usage, "`{}`: only == and != take `.*`",
+                    printable(part.substr(0, 100)));
       }
       clause.op = clause.op == Operator::equal ? Operator::prefix : Operator::not_prefix;
     }
     CUKIT_TRY_ASSIGN(clause.version, Version::parse(number));
-    const bool bad_prefix = prefix && (clause.version.is_prerelease() || clause.version.has_post() || clause.version.is_local());
-    const bool bad_local = clause.version.is_local() && clause.op != Operator::equal && clause.op != Operator::not_equal;
-    const bool bad_compatible = clause.op == Operator::compatible && clause.version.release().size() < 2;
+    const bool bad_prefix = prefix && (clause.version.is_prerelease() ||
+                                       clause.version.has_post() || clause.version.is_local());
+    const bool bad_local = clause.version.is_local() && clause.op != Operator::equal &&
+                           clause.op != Operator::not_equal;
+    const bool bad_compatible =
+        clause.op == Operator::compatible && clause.version.release().size() < 2;
     if (bad_prefix || bad_local || bad_compatible) {
-      return fail(ErrorCode::usage, "`{}` is no version clause PEP 440 knows", printable(part.substr(0, 100)));
+      return fail(ErrorCode::usage, "`{}` is no version clause PEP 440 knows",
+                  printable(part.substr(0, 100)));
     }
     range.clauses_.push_back(std::move(clause));
   }
@@ -302,10 +333,12 @@ Result<VersionRange> VersionRange::parse(std::string_view text) {
 Result<VersionRange> VersionRange::parse_wish(std::string_view text) {
   const auto wish = trim(text);
   if (!wish.empty() && (is_digit(wish.front()) || wish.front() == 'v')) {
-    CUKIT_TRY_ASSIGN(const auto version, Version::parse(wish.ends_with(".*") ? wish.substr(0, wish.size() - 2) : wish));
+    CUKIT_TRY_ASSIGN(const auto version,
+                     Version::parse(wish.ends_with(".*") ? wish.substr(0, wish.size() - 2) : wish));
     VersionRange range;
     const bool exact = version.is_prerelease() || version.has_post() || version.is_local();
-    range.clauses_.push_back(Clause{.op = exact ? Operator::equal : Operator::prefix, .version = version, .arbitrary = {}});
+    range.clauses_.push_back(Clause{
+        .op = exact ? Operator::equal : Operator::prefix, .version = version, .arbitrary = {}});
     return range;
   }
   if (wish.empty()) {
@@ -359,7 +392,8 @@ bool VersionRange::contains(const Version& version, bool with_prereleases) const
   if (version.is_prerelease() && !with_prereleases && !names_prerelease()) {
     return false;
   }
-  return std::all_of(clauses_.begin(), clauses_.end(), [&](const Clause& clause) { return holds(clause, version); });
+  return std::all_of(clauses_.begin(), clauses_.end(),
+                     [&](const Clause& clause) { return holds(clause, version); });
 }
 
 bool VersionRange::names_prerelease() const {
@@ -369,7 +403,8 @@ bool VersionRange::names_prerelease() const {
 }
 
 std::string VersionRange::text() const {
-  static constexpr std::string_view names[] = {"==", "==", "!=", "!=", "<", "<=", ">", ">=", "~=", "==="};
+  static constexpr std::string_view names[] = {"==", "==", "!=", "!=", "<",
+                                               "<=", ">",  ">=", "~=", "==="};
   std::string result;
   for (const auto& clause : clauses_) {
     result += result.empty() ? "" : ",";

@@ -23,7 +23,8 @@ struct Job {
   std::optional<Error> error;
 };
 
-/// The key under which the store holds what `artifact` needs: its own, or the whole artifact's where only a part is wanted.
+/// The key under which the store holds what `artifact` needs: its own, or the whole artifact's
+/// where only a part is wanted.
 std::optional<std::string> present_key(const store::Store& store, const lock::Artifact& artifact) {
   const auto key = lock::store_key(artifact);
   if (store.has(key)) {
@@ -53,13 +54,16 @@ std::vector<Job> missing_jobs(const store::Store& store, const lock::PlatformLoc
   return result;
 }
 
-/// Which members of an artifact a ranged part needs: what `take` names below the root (before moves), and the licences.
+/// Which members of an artifact a ranged part needs: what `take` names below the root (before
+/// moves), and the licences.
 bool ranged_member(const lock::Artifact& artifact, const RelativePath& path) {
   if (!path.is_inside(artifact.root)) {
     return path.text().find(".dist-info/") != std::string::npos &&
-           (path.text().find("/licenses/") != std::string::npos || path.name().starts_with("LICENSE"));
+           (path.text().find("/licenses/") != std::string::npos ||
+            path.name().starts_with("LICENSE"));
   }
-  const auto in_tree = std::string_view(path.text()).substr(artifact.root.empty() ? 0 : artifact.root.size() + 1);
+  const auto in_tree =
+      std::string_view(path.text()).substr(artifact.root.empty() ? 0 : artifact.root.size() + 1);
   return std::any_of(artifact.take.begin(), artifact.take.end(), [&](const std::string& entry) {
     return entry.ends_with('/') ? in_tree.starts_with(entry) : in_tree == entry;
   });
@@ -76,10 +80,12 @@ public:
     if (job.artifact->record && wheel.record != *job.artifact->record) {
       return tl::unexpected<Error>(
           Error{.code = ErrorCode::integrity,
-                .message = fmt::format("RECORD of {} differs from the lock: expected {}, got {}", job.artifact->file,
-                                       job.artifact->record->text(), wheel.record.text()),
+                .message = fmt::format("RECORD of {} differs from the lock: expected {}, got {}",
+                                       job.artifact->file, job.artifact->record->text(),
+                                       wheel.record.text()),
                 .where = redact_url(file.name()),
-                .hint = "the source serves other bytes than were locked; use another source, or make the lock again"});
+                .hint = "the source serves other bytes than were locked; use another source, or "
+                        "make the lock again"});
     }
     CUKIT_TRY_ASSIGN(auto staging, store::Staging::create(session_.home));
     const auto folder = staging.path() / "files";
@@ -88,12 +94,15 @@ public:
     const auto wanted = [&](const RelativePath& path) {
       return !job.artifact->record || ranged_member(*job.artifact, path);
     };
-    // A ranged read is one request after another: a pool of one thread keeps the members in the file's order.
+    // A ranged read is one request after another: a pool of one thread keeps the members in the
+    // file's order.
     ThreadPool alone(1);
-    CUKIT_TRY_ASSIGN(const auto written, archive::extract(file, wheel, wanted, sink, job.artifact->record ? alone : pool_,
+    CUKIT_TRY_ASSIGN(const auto written, archive::extract(file, wheel, wanted, sink,
+                                                          job.artifact->record ? alone : pool_,
                                                           session_.progress, work, stop_));
     for (const auto& one : written) {
-      job.files.push_back(store::EntryFile{.path = one.path, .size = one.size, .sha256 = one.sha256, .executable = one.executable});
+      job.files.push_back(store::EntryFile{
+          .path = one.path, .size = one.size, .sha256 = one.sha256, .executable = one.executable});
     }
     job.staging.emplace(std::move(staging));
     return {};
@@ -105,7 +114,8 @@ private:
   ThreadPool pool_;
 };
 
-/// A part of a large wheel, by ranges, with a client of its own so that several parts arrive at once.
+/// A part of a large wheel, by ranges, with a client of its own so that several parts arrive at
+/// once.
 Result<std::uint64_t> fetch_part(Session& session, Unpacker& unpacker, Job& job) {
   CUKIT_TRY_ASSIGN(const auto client, http::Client::create(session.http_options()));
   source::Sources none;
@@ -114,7 +124,8 @@ Result<std::uint64_t> fetch_part(Session& session, Unpacker& unpacker, Job& job)
   for (const auto& location : job.locations) {
     auto file = index.open(location, job.artifact->size, session.stop);
     if (file) {
-      const int work = session.progress.begin(fmt::format("{} (headers)", job.artifact->component), 0);
+      const int work =
+          session.progress.begin(fmt::format("{} (headers)", job.artifact->component), 0);
       auto done = unpacker.unpack(job, **file, work);
       session.progress.end(work);
       if (done) {
@@ -132,11 +143,14 @@ Result<std::uint64_t> fetch_part(Session& session, Unpacker& unpacker, Job& job)
   if (!last) {
     return fail(ErrorCode::source, "no source has {}", job.artifact->file);
   }
-  return tl::unexpected<Error>(std::move(*last).under(fmt::format("cannot read the headers of {}", job.artifact->component)));
+  return tl::unexpected<Error>(std::move(*last).under(
+      fmt::format("cannot read the headers of {}", job.artifact->component)));
 }
 
-/// Downloads the whole artifacts; each is unpacked by a coordinator as soon as its bytes are verified.
-void fetch_whole(Session& session, Unpacker& unpacker, http::Client& client, std::vector<Job*>& jobs) {
+/// Downloads the whole artifacts; each is unpacked by a coordinator as soon as its bytes are
+/// verified.
+void fetch_whole(Session& session, Unpacker& unpacker, http::Client& client,
+                 std::vector<Job*>& jobs) {
   std::vector<fetch::Wanted> wanted;
   for (const auto* job : jobs) {
     wanted.push_back(fetch::Wanted{.file = job->artifact->file,
@@ -149,7 +163,8 @@ void fetch_whole(Session& session, Unpacker& unpacker, http::Client& client, std
   options.http = session.http_options();
   std::uint64_t downloaded = 0; // touched by the calling thread alone
   {
-    ThreadPool coordinators(4); // they wait for the unpacker's own pool; small wheels overtake large ones
+    ThreadPool coordinators(
+        4); // they wait for the unpacker's own pool; small wheels overtake large ones
     const auto done = [&](std::size_t index, Result<fetch::Blob> result) {
       Job& job = *jobs[index];
       if (!result) {
@@ -160,11 +175,14 @@ void fetch_whole(Session& session, Unpacker& unpacker, http::Client& client, std
       coordinators.submit(
           [&session, &unpacker, &job, blob = *result] {
             auto file = open_local_file(blob.path);
-            const int work = session.progress.begin(fmt::format("unpack {}", job.artifact->component), job.artifact->size);
-            auto unpacked = file ? unpacker.unpack(job, **file, work) : Result<void>(tl::unexpected<Error>(file.error()));
+            const int work = session.progress.begin(
+                fmt::format("unpack {}", job.artifact->component), job.artifact->size);
+            auto unpacked = file ? unpacker.unpack(job, **file, work)
+                                 : Result<void>(tl::unexpected<Error>(file.error()));
             session.progress.end(work);
             if (!unpacked) {
-              job.error = std::move(unpacked.error()).under(fmt::format("cannot unpack {}", job.artifact->file));
+              job.error = std::move(unpacked.error())
+                              .under(fmt::format("cannot unpack {}", job.artifact->file));
             } else if (blob.owned) {
               std::error_code ignored; // a leftover in the cache harms nothing
               fs::remove(blob.path, ignored);
@@ -200,7 +218,9 @@ Result<void> locate(Session& session, std::vector<Job>& jobs) {
 Result<void> first_error(std::vector<Job>& jobs, const Session& session) {
   // A cause says more than the interruption it led to.
   std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
-    const auto rank = [](const Job& job) { return !job.error ? 2 : (job.error->code == ErrorCode::interrupted ? 1 : 0); };
+    const auto rank = [](const Job& job) {
+      return !job.error ? 2 : (job.error->code == ErrorCode::interrupted ? 1 : 0);
+    };
     return rank(a) < rank(b);
   });
   if (!jobs.empty() && jobs.front().error) {
@@ -212,17 +232,20 @@ Result<void> first_error(std::vector<Job>& jobs, const Session& session) {
 Result<void> commit_all(Session& session, const store::Store& original, std::vector<Job>& jobs) {
   store::Store store = original;
   if (session.settings.durability == store::Durability::full && !jobs.empty()) {
-    CUKIT_TRY(sync_file_system(session.home.staging())); // once for the batch; commit() syncs what it adds
+    CUKIT_TRY(sync_file_system(
+        session.home.staging())); // once for the batch; commit() syncs what it adds
   }
   for (auto& job : jobs) {
     CUKIT_ENSURE(job.staging.has_value(), "a job without error has unpacked files");
-    CUKIT_TRY(store.commit(*job.staging, job.key, std::move(job.files), session.settings.durability));
+    CUKIT_TRY(
+        store.commit(*job.staging, job.key, std::move(job.files), session.settings.durability));
     job.staging.reset();
   }
   return {};
 }
 
-Result<void> make_missing(Session& session, const store::Store& store, const lock::PlatformLock& platform) {
+Result<void> make_missing(Session& session, const store::Store& store,
+                          const lock::PlatformLock& platform) {
   auto jobs = missing_jobs(store, platform);
   if (jobs.empty()) {
     return {};
@@ -231,9 +254,11 @@ Result<void> make_missing(Session& session, const store::Store& store, const loc
   for (const auto& job : jobs) {
     const auto told = [&](int holder) {
       session.progress.say(fmt::format("waiting for another cukit{} that unpacks {}",
-                                       holder > 0 ? fmt::format(" (process {})", holder) : "", job.artifact->component));
+                                       holder > 0 ? fmt::format(" (process {})", holder) : "",
+                                       job.artifact->component));
     };
-    CUKIT_TRY_ASSIGN(auto lock, store::lock(session.home, "key-" + job.key, FileLock::Mode::exclusive, session.stop, told));
+    CUKIT_TRY_ASSIGN(auto lock, store::lock(session.home, "key-" + job.key,
+                                            FileLock::Mode::exclusive, session.stop, told));
     held.push_back(std::move(lock));
   }
   jobs = missing_jobs(store, platform); // somebody else may have made them meanwhile
@@ -271,7 +296,8 @@ Result<void> make_missing(Session& session, const store::Store& store, const loc
 
 } // namespace
 
-Result<std::map<std::string, store::Entry>> obtain_entries(Session& session, const lock::PlatformLock& platform) {
+Result<std::map<std::string, store::Entry>> obtain_entries(Session& session,
+                                                           const lock::PlatformLock& platform) {
   const store::Store store(session.home);
   CUKIT_TRY(make_missing(session, store, platform));
   std::map<std::string, store::Entry> entries;
@@ -290,7 +316,8 @@ std::vector<Missing> missing_entries(const Session& session, const lock::Platfor
   std::vector<Missing> result;
   for (const auto& job : missing_jobs(store::Store(session.home), platform)) {
     const bool ranged = job.artifact->record.has_value();
-    result.push_back(Missing{.file = job.artifact->file, .bytes = ranged ? 0 : job.artifact->size, .ranged = ranged});
+    result.push_back(Missing{
+        .file = job.artifact->file, .bytes = ranged ? 0 : job.artifact->size, .ranged = ranged});
   }
   return result;
 }

@@ -1,5 +1,6 @@
-// Locked artifacts to store entries: locate, download, audit, unpack and commit, overlapping across artifacts. Other processes that
-// want the same entries wait for this one instead of doing the work twice.
+// Locked artifacts to store entries: locate, download, audit, unpack and commit, overlapping across
+// artifacts. Other processes that want the same entries wait for this one instead of doing the work
+// twice.
 #pragma once
 
 #include "pipeline/session.hpp"
@@ -8,8 +9,10 @@
 
 namespace cukit::pipeline {
 
-/// By lock::store_key. What is in the store already costs nothing; nothing is committed unless everything of this call is durable.
-Result<std::map<std::string, store::Entry>> obtain_entries(Session& session, const lock::PlatformLock& platform);
+/// By lock::store_key. What is in the store already costs nothing; nothing is committed unless
+/// everything of this call is durable.
+Result<std::map<std::string, store::Entry>> obtain_entries(Session& session,
+                                                           const lock::PlatformLock& platform);
 
 struct Missing {
   std::string file;

@@ -1,4 +1,5 @@
-// Manifest -> lock that holds: the one beside the manifest when it does, else a new one, written beside the manifest.
+// Manifest -> lock that holds: the one beside the manifest when it does, else a new one, written
+// beside the manifest.
 #pragma once
 
 #include "pipeline/session.hpp"
@@ -9,9 +10,10 @@ struct Locked {
   manifest::Manifest manifest;
   lock::Lock lock;
   fs::path path;
-  bool changed = false;                  ///< the file was written
-  std::string why;                       ///< why it had to be made: "there is no lock", "the manifest changed", ...
-  std::vector<resolve::Choice> choices;  ///< of a new resolution; empty when the lock was taken as it is
+  bool changed = false; ///< the file was written
+  std::string why;      ///< why it had to be made: "there is no lock", "the manifest changed", ...
+  std::vector<resolve::Choice>
+      choices; ///< of a new resolution; empty when the lock was taken as it is
   std::vector<resolve::Note> notes;
 };
 
@@ -20,7 +22,8 @@ Outcome<Locked> ensure_lock(Session& session, const fs::path& manifest_path);
 /// `lock --check`: an error of code expected_no when the lock is missing or stale, nothing else.
 Outcome<Locked> check_lock(Session& session, const fs::path& manifest_path);
 
-/// Whether this machine meets what the lock asks of it (driver, C library): expected_no with the difference.
+/// Whether this machine meets what the lock asks of it (driver, C library): expected_no with the
+/// difference.
 Result<void> meets_requirements(const lock::Lock& lock, Platform platform);
 
 /// A manifest's native wishes and its PyTorch venv, looked up on this machine.

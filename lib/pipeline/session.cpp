@@ -17,9 +17,11 @@ Result<const source::Sources*> Session::sources() {
 http::Options Session::http_options() const {
   http::Options options;
   options.environment = environment;
-  // An address that the user wrote down himself may be a plain http mirror; everything else is https.
-  options.allow_plain_http = sources_ && std::any_of(sources_->indexes.begin(), sources_->indexes.end(),
-                                                     [](const source::Address& a) { return a.named_by_user; });
+  // An address that the user wrote down himself may be a plain http mirror; everything else is
+  // https.
+  options.allow_plain_http =
+      sources_ && std::any_of(sources_->indexes.begin(), sources_->indexes.end(),
+                              [](const source::Address& a) { return a.named_by_user; });
   return options;
 }
 
@@ -42,9 +44,10 @@ Result<catalog::PythonIndex*> Session::index() {
 
 Result<void> Session::check_stop() const {
   if (stop.stop_requested()) {
-    return tl::unexpected<Error>(Error{.code = ErrorCode::interrupted,
-                                       .message = "interrupted",
-                                       .hint = "run the same command again: it goes on where it stopped"});
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::interrupted,
+              .message = "interrupted",
+              .hint = "run the same command again: it goes on where it stopped"});
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// What every use-case needs of the outside, and how it fails. Thread rules: a Session is used by one thread; the threads that a
-// use-case starts have ended when it returns.
+// What every use-case needs of the outside, and how it fails. Thread rules: a Session is used by
+// one thread; the threads that a use-case starts have ended when it returns.
 #pragma once
 
 #include "assemble/assemble.hpp"
@@ -22,7 +22,8 @@ namespace cukit::pipeline {
 struct Failure {
   Error error;
   std::optional<resolve::Conflict> conflict = {};
-  Failure(Error cause) : error(std::move(cause)) {} // NOLINT(google-explicit-constructor): an Error is a Failure
+  Failure(Error cause)
+      : error(std::move(cause)) {} // NOLINT(google-explicit-constructor): an Error is a Failure
   Failure(Error cause, resolve::Conflict why) : error(std::move(cause)), conflict(std::move(why)) {}
 };
 template <typename T> using Outcome = tl::expected<T, Failure>;
@@ -36,9 +37,10 @@ enum class LockMode {
 
 struct Settings {
   LockMode lock_mode = LockMode::normal;
-  std::string index_url = {};           ///< --index-url
-  std::optional<Platform> platform = {}; ///< --platform: what is fetched, built and validated; empty: the host's
-  fs::path prefix = {};                 ///< --prefix: a copy there instead of a tree in the home and a name
+  std::string index_url = {}; ///< --index-url
+  std::optional<Platform> platform =
+      {};               ///< --platform: what is fetched, built and validated; empty: the host's
+  fs::path prefix = {}; ///< --prefix: a copy there instead of a tree in the home and a name
   store::Durability durability = store::Durability::full;
   bool validate = true;
   bool dry_run = false;
@@ -46,8 +48,8 @@ struct Settings {
 
 class Session {
 public:
-  Session(Environment environment, store::Home home, knowledge::Knowledge knowledge, Settings settings,
-          Progress& progress, std::stop_token stop)
+  Session(Environment environment, store::Home home, knowledge::Knowledge knowledge,
+          Settings settings, Progress& progress, std::stop_token stop)
       : environment(std::move(environment)), home(std::move(home)), knowledge(std::move(knowledge)),
         settings(std::move(settings)), progress(progress), stop(std::move(stop)) {}
 

@@ -16,30 +16,35 @@ Result<const lock::PlatformLock*> part_of(const Session& session, const lock::Lo
     for (const auto& one : lock.platforms) {
       names.emplace_back(one.platform.text());
     }
-    return tl::unexpected<Error>(
-        Error{.code = ErrorCode::expected_no,
-              .message = fmt::format("the lock is not for {} (it has {})", session.platform().text(),
-                                     fmt::format("{}", fmt::join(names, ", "))),
-              .hint = fmt::format("add `platforms: [{}]` to the manifest and run `cukit lock`", session.platform().text())});
+    return tl::unexpected<Error>(Error{
+        .code = ErrorCode::expected_no,
+        .message = fmt::format("the lock is not for {} (it has {})", session.platform().text(),
+                               fmt::format("{}", fmt::join(names, ", "))),
+        .hint = fmt::format("add `platforms: [{}]` to the manifest and run `cukit lock`",
+                            session.platform().text())});
   }
   if (lock.assembly > lock::k_assembly) {
-    return fail(ErrorCode::usage, "the lock asks for assembly {}, this cukit knows up to {}: use a newer cukit", lock.assembly,
-                lock::k_assembly);
+    return fail(ErrorCode::usage,
+                "the lock asks for assembly {}, this cukit knows up to {}: use a newer cukit",
+                lock.assembly, lock::k_assembly);
   }
   return part;
 }
 
-Result<assemble::Tree> build_into(Session& session, const lock::Lock& lock, const lock::PlatformLock& part,
-                                  const fs::path& folder, assemble::Placement placement) {
+Result<assemble::Tree> build_into(Session& session, const lock::Lock& lock,
+                                  const lock::PlatformLock& part, const fs::path& folder,
+                                  assemble::Placement placement) {
   CUKIT_TRY_ASSIGN(const auto entries, obtain_entries(session, part));
   CUKIT_TRY(session.check_stop());
   CUKIT_TRY_ASSIGN(const auto files, assemble::plan(lock, part, entries));
-  CUKIT_TRY_ASSIGN(auto tree, assemble::build(lock, part, files, folder, placement, session.progress, session.stop));
+  CUKIT_TRY_ASSIGN(auto tree, assemble::build(lock, part, files, folder, placement,
+                                              session.progress, session.stop));
   CUKIT_TRY(session.check_stop());
   return tree;
 }
 
-/// A folder at `to` that is a tree of ours, or empty, makes room in one step; the old content goes away afterwards.
+/// A folder at `to` that is a tree of ours, or empty, makes room in one step; the old content goes
+/// away afterwards.
 Result<void> put_in_place(const fs::path& from, const fs::path& to) {
   if (path_exists(to)) {
     const fs::path aside = from.parent_path() / "replaced";
@@ -60,14 +65,17 @@ Result<void> check_prefix(const fs::path& prefix) {
       return {};
     }
   }
-  return tl::unexpected<Error>(Error{.code = ErrorCode::host,
-                                     .message = fmt::format("{} exists and is no tree of cukit's", prefix.string()),
-                                     .hint = "name a folder that does not exist, or remove it first"});
+  return tl::unexpected<Error>(
+      Error{.code = ErrorCode::host,
+            .message = fmt::format("{} exists and is no tree of cukit's", prefix.string()),
+            .hint = "name a folder that does not exist, or remove it first"});
 }
 
 } // namespace
 
-fs::path tree_path(const store::Home& home, const Sha256& id) { return home.trees() / id.hex(); }
+fs::path tree_path(const store::Home& home, const Sha256& id) {
+  return home.trees() / id.hex();
+}
 
 Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
   CUKIT_TRY_ASSIGN(const auto* part, part_of(session, lock));
@@ -83,8 +91,8 @@ Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
     session.progress.say(fmt::format("waiting for another cukit{} that builds this tree",
                                      holder > 0 ? fmt::format(" (process {})", holder) : ""));
   };
-  CUKIT_TRY_ASSIGN(const auto guard,
-                   store::lock(session.home, "tree-" + id.hex(), FileLock::Mode::exclusive, session.stop, told));
+  CUKIT_TRY_ASSIGN(const auto guard, store::lock(session.home, "tree-" + id.hex(),
+                                                 FileLock::Mode::exclusive, session.stop, told));
   if (!folder_exists(path)) {
     CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(session.home));
     const auto folder = staging.path() / "tree";
@@ -115,7 +123,8 @@ Result<Built> ensure_prefix(Session& session, const lock::Lock& lock) {
   }
   CUKIT_TRY(store::prepare(session.home));
   CUKIT_TRY(store::sweep(session.home));
-  CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(target.parent_path(), ".cukit-prefix-"));
+  CUKIT_TRY_ASSIGN(const auto scratch,
+                   TempDirectory::create(target.parent_path(), ".cukit-prefix-"));
   const auto folder = scratch.path() / "tree";
   CUKIT_TRY(make_directories(folder));
   CUKIT_TRY(build_into(session, lock, *part, folder, assemble::Placement::copy));

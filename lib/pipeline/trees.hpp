@@ -1,4 +1,5 @@
-// Store entries to a tree: in CUKIT_HOME under its id, or as a self-contained copy at a prefix. Complete or absent.
+// Store entries to a tree: in CUKIT_HOME under its id, or as a self-contained copy at a prefix.
+// Complete or absent.
 #pragma once
 
 #include "pipeline/session.hpp"
@@ -16,8 +17,8 @@ struct Built {
 };
 Result<Built> ensure_tree(Session& session, const lock::Lock& lock);
 
-/// A copy at `session.settings.prefix` that shares no file with the store. A tree of cukit's that stands there is replaced in one
-/// step; anything else that is not an empty folder is an error.
+/// A copy at `session.settings.prefix` that shares no file with the store. A tree of cukit's that
+/// stands there is replaced in one step; anything else that is not an empty folder is an error.
 Result<Built> ensure_prefix(Session& session, const lock::Lock& lock);
 
 } // namespace cukit::pipeline

@@ -8,11 +8,16 @@ namespace cukit::pipeline {
 
 namespace {
 
-bool is_native(const Session& session) { return session.platform() == Platform::host(); }
+bool is_native(const Session& session) {
+  return session.platform() == Platform::host();
+}
 
-bool takes_name(const Session& session) { return session.settings.prefix.empty() && is_native(session); }
+bool takes_name(const Session& session) {
+  return session.settings.prefix.empty() && is_native(session);
+}
 
-/// Step 3 of the README's list: everything is there and right, so nothing is opened but small files.
+/// Step 3 of the README's list: everything is there and right, so nothing is opened but small
+/// files.
 Result<bool> already_done(Session& session, UpResult& result) {
   const auto* part = result.locked.lock.find(session.platform());
   if (part == nullptr || !takes_name(session) || result.locked.changed) {
@@ -33,7 +38,8 @@ Result<bool> already_done(Session& session, UpResult& result) {
     result.report = std::move(report);
   }
   CUKIT_TRY_ASSIGN(const auto current, names::current(session.home, result.name));
-  if (!current || current->tree != tree.id.hex() || current->lock != lock::write(result.locked.lock) ||
+  if (!current || current->tree != tree.id.hex() ||
+      current->lock != lock::write(result.locked.lock) ||
       (session.settings.validate && current->report != key)) {
     return false;
   }
@@ -83,8 +89,9 @@ Outcome<UpResult> up(Session& session, const fs::path& manifest_path) {
   if (validates) {
     CUKIT_TRY(check_host_compiler(session, plan)); // before anything is downloaded
   }
-  CUKIT_TRY_ASSIGN(auto built, session.settings.prefix.empty() ? ensure_tree(session, result.locked.lock)
-                                                               : ensure_prefix(session, result.locked.lock));
+  CUKIT_TRY_ASSIGN(auto built, session.settings.prefix.empty()
+                                   ? ensure_tree(session, result.locked.lock)
+                                   : ensure_prefix(session, result.locked.lock));
   result.tree = std::move(built.tree);
   result.nothing_to_do = !built.made && !takes_name(session) && !validates;
   std::string key;
@@ -92,7 +99,8 @@ Outcome<UpResult> up(Session& session, const fs::path& manifest_path) {
     CUKIT_TRY_ASSIGN(key, report_key(session, result.tree->content, plan));
     result.report = stored_report(session, key);
     if (!result.report || result.report->has_failure()) {
-      CUKIT_TRY_ASSIGN(result.report, validate_tree(session, *result.tree, plan, takes_name(session) ? key : ""));
+      CUKIT_TRY_ASSIGN(result.report,
+                       validate_tree(session, *result.tree, plan, takes_name(session) ? key : ""));
     }
     if (result.report->has_failure()) {
       return result;
@@ -112,8 +120,9 @@ Outcome<Locked> fetch(Session& session, const fs::path& manifest_path) {
   CUKIT_TRY_ASSIGN(auto result, start(session, manifest_path));
   const auto* part = result.locked.lock.find(session.platform());
   if (part == nullptr) {
-    return tl::unexpected<Failure>(Failure(Error{.code = ErrorCode::expected_no,
-                                                 .message = fmt::format("the lock is not for {}", session.platform().text())}));
+    return tl::unexpected<Failure>(Failure(
+        Error{.code = ErrorCode::expected_no,
+              .message = fmt::format("the lock is not for {}", session.platform().text())}));
   }
   if (!session.settings.dry_run) {
     CUKIT_TRY(store::prepare(session.home));
@@ -125,8 +134,9 @@ Outcome<Locked> fetch(Session& session, const fs::path& manifest_path) {
 
 Outcome<UpResult> build(Session& session, const fs::path& manifest_path) {
   CUKIT_TRY_ASSIGN(auto result, start(session, manifest_path));
-  CUKIT_TRY_ASSIGN(auto built, session.settings.prefix.empty() ? ensure_tree(session, result.locked.lock)
-                                                               : ensure_prefix(session, result.locked.lock));
+  CUKIT_TRY_ASSIGN(auto built, session.settings.prefix.empty()
+                                   ? ensure_tree(session, result.locked.lock)
+                                   : ensure_prefix(session, result.locked.lock));
   result.name.clear();
   result.tree = std::move(built.tree);
   result.nothing_to_do = !built.made;

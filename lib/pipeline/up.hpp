@@ -1,5 +1,5 @@
-// The whole way for one manifest: lock, entries, tree, validation, name. Every step is re-entered by looking for what it makes, so a
-// run that was killed is simply run again.
+// The whole way for one manifest: lock, entries, tree, validation, name. Every step is re-entered
+// by looking for what it makes, so a run that was killed is simply run again.
 #pragma once
 
 #include "pipeline/locking.hpp"
@@ -11,9 +11,9 @@ struct UpResult {
   Locked locked;
   std::optional<assemble::Tree> tree;
   std::optional<validate::Report> report;
-  std::string name;             ///< empty with --prefix or another platform
+  std::string name; ///< empty with --prefix or another platform
   bool nothing_to_do = false;
-  bool switched = false;        ///< the name points at another generation now
+  bool switched = false; ///< the name points at another generation now
 };
 
 /// A validation that failed is a result too: `report` has the failures and the name was left alone.

@@ -28,13 +28,16 @@ Result<void> check_host_compiler(const Session& session, const ValidationPlan& p
   if (compiler) {
     return {};
   }
-  auto error = std::move(compiler.error()).under("nvcc needs a C++ compiler on this machine, and there is none");
+  auto error = std::move(compiler.error())
+                   .under("nvcc needs a C++ compiler on this machine, and there is none");
   error.code = ErrorCode::host;
-  error.hint = "install one (Debian, Ubuntu: `apt-get install g++`), or leave validation out with `--no-validate`";
+  error.hint = "install one (Debian, Ubuntu: `apt-get install g++`), or leave validation out with "
+               "`--no-validate`";
   return tl::unexpected<Error>(std::move(error));
 }
 
-Result<std::string> report_key(const Session& session, const Sha256& content, const ValidationPlan& plan) {
+Result<std::string> report_key(const Session& session, const Sha256& content,
+                               const ValidationPlan& plan) {
   Sha256Stream stream;
   const auto add = [&](const std::string& line) {
     stream.update(line);
@@ -65,12 +68,13 @@ std::optional<validate::Report> stored_report(const Session& session, const std:
     return std::nullopt;
   }
   const auto json = text::Json::parse(*text, key);
-  auto report = json ? validate::Report::from_json(*json) : Result<validate::Report>(tl::unexpected<Error>(json.error()));
+  auto report = json ? validate::Report::from_json(*json)
+                     : Result<validate::Report>(tl::unexpected<Error>(json.error()));
   return report ? std::optional<validate::Report>(std::move(*report)) : std::nullopt;
 }
 
-Result<validate::Report> validate_tree(Session& session, const assemble::Tree& tree, const ValidationPlan& plan,
-                                       const std::string& key) {
+Result<validate::Report> validate_tree(Session& session, const assemble::Tree& tree,
+                                       const ValidationPlan& plan, const std::string& key) {
   const auto temporary = session.environment.get("TMPDIR").value_or("/tmp");
   CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(temporary, "cukit-validate-"));
   validate::BuildOptions options;
@@ -79,12 +83,15 @@ Result<validate::Report> validate_tree(Session& session, const assemble::Tree& t
   options.environment = session.environment;
   options.host_compiler = plan.host_compiler;
   const auto out = scratch.path() / "kernels";
-  CUKIT_TRY_ASSIGN(auto report, validate::build(tree, session.knowledge, options, out, session.progress, session.stop));
+  CUKIT_TRY_ASSIGN(auto report, validate::build(tree, session.knowledge, options, out,
+                                                session.progress, session.stop));
   CUKIT_TRY(session.check_stop());
-  CUKIT_TRY_ASSIGN(report, validate::run(out, host::devices(session.stop), session.progress, session.stop));
+  CUKIT_TRY_ASSIGN(report,
+                   validate::run(out, host::devices(session.stop), session.progress, session.stop));
   CUKIT_TRY(session.check_stop());
   if (!key.empty()) {
-    CUKIT_TRY(write_file_atomic(session.home.reports() / (key + ".json"), report.json().dump() + "\n"));
+    CUKIT_TRY(
+        write_file_atomic(session.home.reports() / (key + ".json"), report.json().dump() + "\n"));
   }
   return report;
 }
