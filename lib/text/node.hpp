@@ -43,19 +43,27 @@ public:
 class Mistakes {
 public:
   explicit Mistakes(std::string file) : file_(std::move(file)) {}
-  void add(Position at, std::string message);
+  void add(Position at, std::string message, std::string hint = {});
   [[nodiscard]] bool empty() const { return list_.empty(); }
   [[nodiscard]] const std::string& file() const { return file_; }
-  /// One error: a single mistake is the message itself with its place; several become its causes ("file:line:column: message").
+  /// One error: a single mistake is the message itself with its place and hint; several become its causes
+  /// ("file:line:column: message; hint"). Not to be called without any.
   [[nodiscard]] Error error(ErrorCode code = ErrorCode::usage) &&;
 
 private:
+  struct Mistake {
+    Position at;
+    std::string message;
+    std::string hint;
+  };
   std::string file_;
-  std::vector<std::pair<Position, std::string>> list_;
+  std::vector<Mistake> list_;
 };
 
-/// Parses one document. Refused with a position: anchors, aliases, tags, duplicate keys (both places), a second document, keys
-/// that are no scalars, more depth than limits::k_yaml_depth, bytes that are not UTF-8. BOM and CRLF are fine. Never throws.
+/// Parses one document (none at all is an empty node). Refused with a position: anchors, aliases, tags, merge keys, duplicate
+/// keys (both places), a second document, keys that are no scalars, more depth than limits::k_yaml_depth, bytes that are not
+/// UTF-8, control characters, tabs as indentation. BOM and CRLF are fine. Columns count characters. Errors have code usage;
+/// never throws.
 Result<Node> parse_yaml(std::string_view text, const std::string& file);
 
 } // namespace cukit::text
