@@ -1,5 +1,7 @@
 #include "model/gpu_target.hpp"
 
+#include "base/strings.hpp"
+
 #include <charconv>
 
 namespace cukit {
@@ -18,6 +20,7 @@ Result<GpuTarget> GpuTarget::parse(std::string_view text) {
   for (const std::string_view prefix : {"sm_", "compute_"}) {
     if (text.starts_with(prefix)) {
       text.remove_prefix(prefix.size());
+      break;
     }
   }
   GpuTarget target;
@@ -35,8 +38,9 @@ Result<GpuTarget> GpuTarget::parse(std::string_view text) {
             parse_number(text.substr(text.size() - 1), target.minor);
   }
   if (!valid || target.major < 1 || target.major > 99) {
-    auto error = Error{.code = ErrorCode::usage,
-                       .message = fmt::format("`{}` is no GPU target", whole.substr(0, 100))};
+    auto error =
+        Error{.code = ErrorCode::usage,
+              .message = fmt::format("`{}` is no GPU target", printable(whole.substr(0, 100)))};
     error.hint = "write sm_90, sm_120a, sm_120f or a compute capability such as \"12.0\"; `cukit "
                  "gpus` lists them";
     return tl::unexpected<Error>(std::move(error));

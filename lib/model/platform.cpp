@@ -1,5 +1,7 @@
 #include "model/platform.hpp"
 
+#include "base/strings.hpp"
+
 namespace cukit {
 
 Result<Platform> Platform::parse(std::string_view text) {
@@ -8,7 +10,8 @@ Result<Platform> Platform::parse(std::string_view text) {
       return Platform(kind);
     }
   }
-  auto error = Error{.code = ErrorCode::usage, .message = fmt::format("`{}` is no platform", text)};
+  auto error = Error{.code = ErrorCode::usage,
+                     .message = fmt::format("`{}` is no platform", printable(text.substr(0, 100)))};
   error.hint = "use linux-x86_64, linux-sbsa or linux-aarch64";
   return tl::unexpected<Error>(std::move(error));
 }

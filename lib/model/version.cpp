@@ -20,6 +20,15 @@ bool is_separator(char c) {
   return c == '.' || c == '-' || c == '_';
 }
 
+/// PEP 440 lets every ASCII white space stand around a version, form feeds too.
+std::string_view strip(std::string_view text) {
+  constexpr std::string_view white = " \t\r\n\f\v";
+  const auto first = text.find_first_not_of(white);
+  return first == std::string_view::npos
+             ? std::string_view()
+             : text.substr(first, text.find_last_not_of(white) - first + 1);
+}
+
 /// Reads PEP 440's grammar from left to right over lower-case text.
 class Reader {
 public:
@@ -142,7 +151,7 @@ std::weak_ordering compare_local(const std::vector<std::string>& a,
 } // namespace
 
 Result<Version> Version::parse(std::string_view text) {
-  const std::string normal = lower(trim(text));
+  const std::string normal = lower(strip(text));
   Reader reader(normal);
   reader.take('v');
   Version version;
@@ -228,6 +237,18 @@ Version Version::without_local() const {
   return result;
 }
 
+Version Version::without_dev() const {
+  Version result = without_local();
+  result.dev_ = -1;
+  return result;
+}
+
+Version Version::without_post() const {
+  Version result = without_dev();
+  result.post_ = -1;
+  return result;
+}
+
 std::weak_ordering Version::operator<=>(const Version& other) const {
   if (epoch_ != other.epoch_) {
     return epoch_ <=> other.epoch_;
@@ -275,6 +296,20 @@ bool shares_prefix(const Version& prefix, const Version& version) {
   return true;
 }
 
+/// 13.2rc1 of 13.2, and 13.2.post1.dev0 of 13.2.post1: not below it for the operator <.
+bool is_prerelease_of(const Version& version, const Version& bound) {
+  if (!version.is_prerelease()) {
+    return false;
+  }
+  return bound.has_post() ? version.without_dev() == bound
+                          : compare_release(version.release(), bound.release()) == 0;
+}
+
+/// 13.2.post1 of 13.2: not above it for the operator >.
+bool is_post_of(const Version& version, const Version& bound) {
+  return version.has_post() && version.without_post() == bound;
+}
+
 } // namespace
 
 Result<VersionRange> VersionRange::parse(std::string_view text) {
@@ -283,11 +318,11 @@ Result<VersionRange> VersionRange::parse(std::string_view text) {
       {"<=", Operator::less_equal}, {">=", Operator::greater_equal}, {"~=", Operator::compatible},
       {"<", Operator::less},        {">", Operator::greater}};
   VersionRange range;
-  if (trim(text).empty()) {
+  if (strip(text).empty()) {
     return range;
   }
   for (auto part : split(text, ',')) {
-    part = trim(part);
+    part = strip(part);
     const auto* found =
         std::find_if(std::begin(operators), std::end(operators),
                      [&](const auto& entry) { return part.starts_with(entry.first); });
@@ -295,7 +330,7 @@ Result<VersionRange> VersionRange::parse(std::string_view text) {
       return fail(ErrorCode::usage, "`{}` is no version range: `{}` has no operator",
                   printable(text.substr(0, 100)), printable(part.substr(0, 100)));
     }
-    auto number = trim(part.substr(found->first.size()));
+    auto number = strip(part.substr(found->first.size()));
     Clause clause{.op = found->second, .version = {}, .arbitrary = {}};
     if (clause.op == Operator::arbitrary) {
       clause.arbitrary = std::string(number);
@@ -331,10 +366,12 @@ Result<VersionRange> VersionRange::parse(std::string_view text) {
 }
 
 Result<VersionRange> VersionRange::parse_wish(std::string_view text) {
-  const auto wish = trim(text);
+  const auto wish = strip(text);
   if (!wish.empty() && (is_digit(wish.front()) || wish.front() == 'v')) {
-    CUKIT_TRY_ASSIGN(const auto version,
-                     Version::parse(wish.ends_with(".*") ? wish.substr(0, wish.size() - 2) : wish));
+    if (wish.ends_with(".*")) {
+      return parse("==" + std::string(wish));
+    }
+    CUKIT_TRY_ASSIGN(const auto version, Version::parse(wish));
     VersionRange range;
     const bool exact = version.is_prerelease() || version.has_post() || version.is_local();
     range.clauses_.push_back(Clause{
@@ -366,13 +403,9 @@ bool VersionRange::holds(const Clause& clause, const Version& version) {
   case Operator::greater_equal:
     return public_version >= bound;
   case Operator::less:
-    // 13.2rc1 is not below 13.2 for this purpose, unless the bound is a pre-release itself
-    return public_version < bound && (bound.is_prerelease() || !version.is_prerelease() ||
-                                      compare_release(version.release(), bound.release()) != 0);
+    return public_version < bound && !(is_prerelease_of(version, bound) && !bound.is_prerelease());
   case Operator::greater:
-    // neither 13.2.post1 nor 13.2+local is above 13.2
-    return public_version > bound && (bound.has_post() || !version.has_post() ||
-                                      compare_release(version.release(), bound.release()) != 0);
+    return public_version > bound && !(is_post_of(version, bound) && !bound.has_post());
   case Operator::compatible: {
     Version prefix = bound.without_local();
     auto parts = prefix.release();

@@ -43,6 +43,10 @@ public:
   }
   /// Same release without the local part.
   [[nodiscard]] Version without_local() const;
+  /// Without dev and local part: what a dev release leads to.
+  [[nodiscard]] Version without_dev() const;
+  /// Without post, dev and local part: what a post release came after.
+  [[nodiscard]] Version without_post() const;
 
   /// PEP 440's order; 13.1.2 equals 13.1.2.0.
   std::weak_ordering operator<=>(const Version& other) const;
