@@ -1,5 +1,6 @@
-// Unpacked artifacts by content: store/<key>/{files/,index}, complete or absent, never opened for writing again. The index is written
-// last, and the folder appears by one rename after everything in it is durable.
+// Unpacked artifacts by content: store/<key>/{files/,index}, complete or absent, never opened for
+// writing again. The index is written last, and the folder appears by one rename after everything
+// in it is durable.
 #pragma once
 
 #include "base/sha256.hpp"
@@ -16,15 +17,17 @@ struct EntryFile {
   std::uint64_t size = 0;
   Sha256 sha256;
   bool executable = false;
+  bool operator==(const EntryFile&) const = default;
 };
 
 struct Entry {
   std::string key;
-  fs::path files;                ///< the folder with the content
-  std::vector<EntryFile> list;   ///< sorted by path
+  fs::path files;              ///< the folder with the content
+  std::vector<EntryFile> list; ///< sorted by path
 };
 
-enum class Durability { normal, full }; ///< full: syncfs before every rename; normal: leaves it to the kernel
+/// full: syncfs before every rename; normal: leaves it to the kernel
+enum class Durability { normal, full };
 
 class Store {
 public:
@@ -33,13 +36,16 @@ public:
   [[nodiscard]] bool has(const std::string& key) const;
   Result<Entry> read(const std::string& key) const;
 
-  /// Makes `staged`/files (already filled) the entry `key`: writes the index, syncs, renames. Somebody else's equal entry wins.
-  Result<Entry> commit(const Staging& staged, const std::string& key, std::vector<EntryFile> list, Durability durability);
+  /// Makes `staged`/files (already filled) the entry `key`: writes the index, syncs, renames.
+  /// Somebody else's equal entry wins; one that differs is an error.
+  Result<Entry> commit(const Staging& staged, const std::string& key, std::vector<EntryFile> list,
+                       Durability durability);
 
   /// Re-hashes every file; what differs, is missing or is extra is named. Empty: all well.
   Result<std::vector<std::string>> verify(const std::string& key) const;
 
 private:
+  [[nodiscard]] fs::path folder(const std::string& key) const { return home_.store() / key; }
   Home home_;
 };
 

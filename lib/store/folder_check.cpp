@@ -1,0 +1,176 @@
+#include "store/folder_check.hpp"
+
+#include "base/strings.hpp"
+#include "base/thread_pool.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cukit::store {
+
+namespace {
+
+struct Found {
+  mode_t mode = 0;
+  std::uint64_t size = 0;
+};
+
+/// Every path below a folder with what lstat says, folders included.
+class Walk {
+public:
+  explicit Walk(const std::vector<std::string>& ignored) : ignored_(ignored) {}
+  Result<void> into(const fs::path& folder, const std::string& prefix) {
+    CUKIT_TRY_ASSIGN(const auto names, list_directory(folder));
+    for (const auto& name : names) {
+      if (prefix.empty() && std::find(ignored_.begin(), ignored_.end(), name) != ignored_.end()) {
+        continue;
+      }
+      const fs::path path = folder / name;
+      struct stat info {};
+      if (::lstat(path.c_str(), &info) != 0) {
+        return fail_errno(errno, "cannot look at {}", path.string());
+      }
+      found[prefix + name] = {info.st_mode, static_cast<std::uint64_t>(info.st_size)};
+      if (S_ISDIR(info.st_mode)) {
+        CUKIT_TRY(into(path, prefix + name + "/"));
+      }
+    }
+    return {};
+  }
+  std::map<std::string, Found> found;
+
+private:
+  const std::vector<std::string>& ignored_;
+};
+
+/// Findings of several threads and the first error that kept one from looking.
+struct Findings {
+  std::mutex mutex; ///< guards the other two
+  std::map<std::string, std::string> by_path;
+  std::optional<Error> error;
+
+  void add(std::string_view what, const std::string& path, std::string_view detail = {}) {
+    const std::lock_guard guard(mutex);
+    by_path.emplace(path, fmt::format("{}: {}{}", what, printable(path), printable(detail)));
+  }
+  void fail_with(Error failure) {
+    const std::lock_guard guard(mutex);
+    if (!error) {
+      error = std::move(failure);
+    }
+  }
+};
+
+void compare_link(const fs::path& folder, const ExpectedPath& wanted, Findings& findings) {
+  std::array<char, 4096>
+      target; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by readlink
+  const fs::path path = folder / wanted.path.text();
+  const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+  if (size < 0) {
+    findings.fail_with(errno_error(errno, fmt::format("cannot read the link {}", path.string())));
+    return;
+  }
+  const std::string_view text(target.data(), static_cast<std::size_t>(size));
+  if (text != wanted.link) {
+    findings.add("link changed", wanted.path.text(),
+                 fmt::format(" (leads to {}, was {})", text, wanted.link));
+  }
+}
+
+void compare_content(const fs::path& folder, const ExpectedPath& wanted, Findings& findings) {
+  const auto digest = sha256_of_file(folder / wanted.path.text());
+  if (!digest) {
+    findings.fail_with(digest.error());
+  } else if (*digest != wanted.sha256) {
+    findings.add("modified", wanted.path.text());
+  }
+}
+
+/// What lstat alone tells; true when the content has to be looked at as well.
+bool same_kind(const ExpectedPath& wanted, const Found& found, Findings& findings) {
+  const auto& path = wanted.path.text();
+  if (wanted.link.empty() ? !S_ISREG(found.mode) : !S_ISLNK(found.mode)) {
+    findings.add("modified", path, " (another kind of file)");
+    return false;
+  }
+  if (!wanted.link.empty()) {
+    return true;
+  }
+  if (found.size != wanted.size) {
+    findings.add("modified", path, fmt::format(" ({} bytes, was {})", found.size, wanted.size));
+    return false;
+  }
+  if ((found.mode & 07777U) != wanted.mode) {
+    // Reported beside a changed content would be noise: the first finding of a path stays.
+    findings.add("mode changed", path,
+                 fmt::format(" ({:04o}, was {:04o})", found.mode & 07777U, wanted.mode));
+    return false;
+  }
+  return true;
+}
+
+void name_extras(const std::map<std::string, Found>& found,
+                 const std::vector<ExpectedPath>& expected, Findings& findings) {
+  std::set<std::string, std::less<>> known;
+  for (const auto& wanted : expected) {
+    for (auto path = wanted.path; !path.empty() && known.insert(path.text()).second;) {
+      path = path.parent();
+    }
+  }
+  for (const auto& [path, info] : found) {
+    if (known.find(path) == known.end()) {
+      findings.add("extra", path, S_ISDIR(info.mode) ? "/" : "");
+    }
+  }
+}
+
+} // namespace
+
+Result<std::vector<std::string>> check_folder(const fs::path& folder,
+                                              const std::vector<ExpectedPath>& expected,
+                                              const std::vector<std::string>& ignored,
+                                              const std::stop_token& stop) {
+  Walk walk(ignored);
+  CUKIT_TRY(walk.into(folder, ""));
+  Findings findings;
+  name_extras(walk.found, expected, findings);
+  {
+    ThreadPool pool;
+    for (const auto& wanted : expected) {
+      const auto it = walk.found.find(wanted.path.text());
+      if (it == walk.found.end()) {
+        findings.add("missing", wanted.path.text());
+      } else if (same_kind(wanted, it->second, findings)) {
+        pool.submit(
+            [&folder, &wanted, &findings, &stop] {
+              if (stop.stop_requested()) {
+                return;
+              }
+              wanted.link.empty() ? compare_content(folder, wanted, findings)
+                                  : compare_link(folder, wanted, findings);
+            },
+            wanted.size);
+      }
+    }
+  } // the pool has finished
+  if (stop.stop_requested()) {
+    return fail(ErrorCode::interrupted, "interrupted while checking {}", folder.string());
+  }
+  if (findings.error) {
+    return tl::unexpected<Error>(*std::move(findings.error));
+  }
+  std::vector<std::string> lines;
+  for (auto& [path, line] : findings.by_path) {
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+} // namespace cukit::store

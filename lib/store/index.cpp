@@ -1,0 +1,86 @@
+// The index, version 1. UTF-8, lines end with LF, fields are separated by one tab (no path holds a
+// control character):
+//     cukit-index <TAB> 1
+//     MODE <TAB> SIZE <TAB> SHA256 <TAB> PATH      one per file, sorted by path; MODE is 0444 or
+//     0555 end <TAB> SHA256                             of all bytes before this line
+#include "store/index.hpp"
+
+#include "base/strings.hpp"
+
+#include <charconv>
+
+namespace cukit::store {
+
+namespace {
+
+constexpr std::string_view k_head = "cukit-index\t1\n";
+constexpr std::string_view k_plain = "0444";
+constexpr std::string_view k_executable = "0555";
+
+tl::unexpected<Error> damaged(const std::string& file, std::string_view why) {
+  auto error = Error{.code = ErrorCode::integrity,
+                     .message = fmt::format("the index of a store entry is damaged: {}", why),
+                     .where = file};
+  error.hint = "remove the folder of this entry; the next run fetches it again";
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Result<EntryFile> read_line(std::string_view line, const std::string& file) {
+  const auto fields = split(line, '\t');
+  if (fields.size() != 4 || (fields[0] != k_plain && fields[0] != k_executable)) {
+    return damaged(file, "a line is no file");
+  }
+  EntryFile entry;
+  entry.executable = fields[0] == k_executable;
+  const char* const end = fields[1].data() + fields[1].size();
+  const auto parsed = std::from_chars(fields[1].data(), end, entry.size);
+  if (parsed.ec != std::errc() || parsed.ptr != end) {
+    return damaged(file, "a size is no number");
+  }
+  CUKIT_TRY_ASSIGN(entry.sha256, Sha256::parse(fields[2]));
+  CUKIT_TRY_ASSIGN(entry.path, RelativePath::parse(fields[3]));
+  return entry;
+}
+
+/// The lines between head and end, once the digest has shown that nothing was lost.
+Result<std::string_view> body_of(std::string_view text, const std::string& file) {
+  const auto end = text.rfind("end\t");
+  if (!text.starts_with(k_head) || end == std::string_view::npos || end < k_head.size() ||
+      text[end - 1] != '\n' || !text.ends_with('\n')) {
+    return damaged(file, "it does not begin or end as an index of version 1");
+  }
+  const auto expected = Sha256::parse(trim(text.substr(end + 4)));
+  if (!expected || *expected != sha256_of(text.substr(0, end))) {
+    return damaged(file, "its digest differs");
+  }
+  return text.substr(k_head.size(), end - k_head.size());
+}
+
+} // namespace
+
+std::string write_index(const std::vector<EntryFile>& list) {
+  std::string text(k_head);
+  for (const auto& file : list) {
+    text += fmt::format("{}\t{}\t{}\t{}\n", file.executable ? k_executable : k_plain, file.size,
+                        file.sha256.hex(), file.path.text());
+  }
+  text += fmt::format("end\t{}\n", sha256_of(text).hex());
+  return text;
+}
+
+Result<std::vector<EntryFile>> read_index(std::string_view text, const std::string& file) {
+  CUKIT_TRY_ASSIGN(std::string_view body, body_of(text, file));
+  std::vector<EntryFile> list;
+  while (!body.empty()) {
+    const auto newline = body.find('\n');
+    CUKIT_TRY_ASSIGN(auto entry, read_line(body.substr(0, newline), file));
+    if (!list.empty() && list.back().path >= entry.path) {
+      return damaged(file, "its paths are not sorted");
+    }
+    list.push_back(std::move(entry));
+    body.remove_prefix(newline + 1);
+  }
+  return list;
+}
+
+} // namespace cukit::store

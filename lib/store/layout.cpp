@@ -1,0 +1,94 @@
+#include "store/layout.hpp"
+
+#include "base/strings.hpp"
+
+#include <charconv>
+#include <system_error>
+
+namespace cukit::store {
+
+namespace {
+
+std::optional<fs::path> absolute_folder(const Environment& environment, std::string_view name) {
+  const auto value = environment.get(name);
+  if (!value || fs::path(*value).is_relative()) {
+    return {};
+  }
+  return fs::path(*value);
+}
+
+Result<fs::path> xdg_folder(const Environment& environment, std::string_view variable,
+                            std::string_view below_home) {
+  if (auto folder = absolute_folder(environment, variable)) {
+    return *folder;
+  }
+  if (auto home = absolute_folder(environment, "HOME")) {
+    return *home / below_home;
+  }
+  auto error = Error{.code = ErrorCode::host, .message = "there is no home folder to keep data in"};
+  error.hint = "set CUKIT_HOME to a folder you may write";
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Result<void> check_version(const fs::path& file) {
+  CUKIT_TRY_ASSIGN(const std::string text, read_file(file, 64));
+  const std::string_view digits = trim(text);
+  int version = 0;
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
+  if (status != std::errc() || end != digits.data() + digits.size() || version < 1) {
+    auto error = Error{.code = ErrorCode::host,
+                       .message = fmt::format("`{}` is no version of a layout", printable(digits)),
+                       .where = file.string()};
+    error.hint = "point CUKIT_HOME at another folder";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  if (version > k_layout_version) {
+    auto error = Error{.code = ErrorCode::host,
+                       .message = fmt::format("the folder has layout {}, this cukit knows up to {}",
+                                              version, k_layout_version),
+                       .where = file.string()};
+    error.hint = "use the newer cukit that made it, or point CUKIT_HOME at another folder";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  return {};
+}
+
+} // namespace
+
+Result<Home> find_home(const Environment& environment) {
+  if (const auto own = environment.get("CUKIT_HOME")) {
+    std::error_code error;
+    const fs::path root = fs::absolute(*own, error).lexically_normal();
+    if (error) {
+      return fail_errno(error.value(), "cannot find the folder CUKIT_HOME={}", *own);
+    }
+    // Without a trailing slash, so that paths made from it and printed look the same everywhere.
+    const fs::path folder = root.has_filename() ? root : root.parent_path();
+    return Home{folder, folder / "cache"};
+  }
+  CUKIT_TRY_ASSIGN(const fs::path data, xdg_folder(environment, "XDG_DATA_HOME", ".local/share"));
+  CUKIT_TRY_ASSIGN(const fs::path cache, xdg_folder(environment, "XDG_CACHE_HOME", ".cache"));
+  return Home{data / "cukit", cache / "cukit"};
+}
+
+Result<void> prepare(const Home& home) {
+  const fs::path version = home.root / "version";
+  if (path_exists(version)) {
+    CUKIT_TRY(check_version(version)); // before anything is made in a folder we do not understand
+  }
+  for (const auto& folder : {home.store(), home.trees(), home.names(), home.reports(),
+                             home.staging(), home.locks(), home.logs(), home.cache}) {
+    CUKIT_TRY(make_directories(folder));
+  }
+  if (!path_exists(version)) {
+    CUKIT_TRY(write_file_atomic(version, fmt::format("{}\n", k_layout_version)));
+  }
+  return {};
+}
+
+Result<FileLock> lock(const Home& home, const std::string& name, FileLock::Mode mode,
+                      const std::stop_token& stop, const std::function<void(int)>& on_wait) {
+  return FileLock::acquire(home.locks() / name, mode, stop, on_wait);
+}
+
+} // namespace cukit::store

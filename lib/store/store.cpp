@@ -1,0 +1,79 @@
+#include "store/store.hpp"
+
+#include "store/folder_check.hpp"
+#include "store/index.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace cukit::store {
+
+namespace {
+
+// The largest wheel has 2,300 members of 150 bytes each; this is a hundred times that.
+constexpr std::uint64_t k_index_bytes = 64U << 20U;
+
+/// Keys come from digests; anything else would be a path of somebody's choosing.
+Result<void> check_key(std::string_view key) {
+  const bool plain =
+      !key.empty() && key.size() <= 200 && std::all_of(key.begin(), key.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '_';
+      });
+  return plain ? Result<void>()
+               : fail(ErrorCode::integrity, "`{}` is no key of a store entry", key);
+}
+
+} // namespace
+
+bool Store::has(const std::string& key) const {
+  return path_exists(folder(key) / "index");
+}
+
+Result<Entry> Store::read(const std::string& key) const {
+  CUKIT_TRY(check_key(key));
+  const fs::path index = folder(key) / "index";
+  CUKIT_TRY_ASSIGN(const std::string text, read_file(index, k_index_bytes));
+  CUKIT_TRY_ASSIGN(auto list, read_index(text, index.string()));
+  return Entry{key, folder(key) / "files", std::move(list)};
+}
+
+Result<Entry> Store::commit(const Staging& staged, const std::string& key,
+                            std::vector<EntryFile> list, Durability durability) {
+  CUKIT_TRY(check_key(key));
+  std::sort(list.begin(), list.end(),
+            [](const EntryFile& a, const EntryFile& b) { return a.path < b.path; });
+  // Only what lies in this folder moves: the staging folder's own lock file stays behind.
+  const fs::path entry = staged.path() / "entry";
+  CUKIT_TRY(make_directories(entry));
+  CUKIT_TRY(rename_path(staged.path() / "files", entry / "files"));
+  CUKIT_TRY(create_file(entry / "index", write_index(list), 0444));
+  if (durability == Durability::full) {
+    CUKIT_TRY(sync_file_system(entry));
+  }
+  CUKIT_TRY_ASSIGN(const bool ours, rename_no_replace(entry, folder(key)));
+  if (ours) {
+    CUKIT_TRY(sync_directory(home_.store()));
+    return Entry{key, folder(key) / "files", std::move(list)};
+  }
+  CUKIT_TRY_ASSIGN(auto theirs, read(key));
+  if (theirs.list != list) {
+    auto error = Error{.code = ErrorCode::integrity,
+                       .message = "the store holds another content for the same artifact",
+                       .where = folder(key).string()};
+    error.hint = "run `cukit verify`, or remove this folder; the next run fetches it again";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  return theirs;
+}
+
+Result<std::vector<std::string>> Store::verify(const std::string& key) const {
+  CUKIT_TRY_ASSIGN(const auto entry, read(key));
+  std::vector<ExpectedPath> expected;
+  expected.reserve(entry.list.size());
+  for (const auto& file : entry.list) {
+    expected.push_back({file.path, file.executable ? 0555U : 0444U, file.size, file.sha256, {}});
+  }
+  return check_folder(entry.files, expected, {}, {});
+}
+
+} // namespace cukit::store
