@@ -1,5 +1,6 @@
-// The lock: the outcome of all decisions, and the trust boundary. Below it nothing may decide. The format is described at the writer
-// (lock/write.cpp); it is byte-stable, and reading it and writing it again gives the same bytes.
+// The lock: the outcome of all decisions, and the trust boundary. Below it nothing may decide. The
+// format is described at the writer (lock/write.cpp); it is byte-stable, and reading it and writing
+// it again gives the same bytes.
 #pragma once
 
 #include "base/files.hpp"
@@ -15,57 +16,72 @@
 
 namespace cukit::lock {
 
-/// The number of the assembly rules that this build writes into new locks (what assemble/ does to every tree alike).
+/// The number of the assembly rules that this build writes into new locks (what assemble/ does to
+/// every tree alike).
 constexpr int k_assembly = 1;
+/// The number of the format itself (`cukit-lock: 1`).
 constexpr int k_format = 1;
 
 struct Artifact {
   std::string component;
   Version version;
-  std::string why;       ///< a rule and its argument: "manifest toolkit.nvcc", "needed-by flashinfer", "group core"
-  std::string source;    ///< wheels
+  std::string why;    ///< a rule and its argument: "manifest toolkit.nvcc", "needed-by flashinfer",
+                      ///< "group core"
+  std::string source; ///< wheels
   std::string file;
   std::uint64_t size = 0;
   Sha256 sha256;
-  std::optional<Sha256> record;  ///< members come by ranges and are checked against this RECORD
+  std::optional<Sha256> record; ///< members come by ranges and are checked against this RECORD
   std::string licence;
   bool trust_first_lock = false; ///< not pinned by the knowledge of the cukit that wrote the lock
   std::string root;              ///< folder inside the artifact that becomes the tree's root
-  std::vector<std::string> take; ///< paths in the tree, a trailing / is a folder; empty: everything
-  std::vector<std::string> leave;
-  std::vector<std::pair<std::string, std::string>> move;
-  std::vector<std::pair<std::string, std::string>> link;
+  std::vector<std::string>
+      take; ///< paths in the tree, a trailing / is a folder; empty: everything; sorted
+  std::vector<std::string> leave;                        ///< sorted
+  std::vector<std::pair<std::string, std::string>> move; ///< applied in this order
+  std::vector<std::pair<std::string, std::string>> link; ///< link name -> target; sorted
+  bool operator==(const Artifact&) const = default;
 };
 
 struct PlatformLock {
   Platform platform;
   std::string glibc;               ///< least C library, "2.17"
   std::vector<Artifact> artifacts; ///< by (component, version)
+  bool operator==(const PlatformLock&) const = default;
 };
 
 struct Lock {
-  Sha256 manifest;                 ///< manifest::Manifest::digest
+  Sha256 manifest; ///< manifest::Manifest::digest
   int assembly = k_assembly;
-  Version release;                 ///< 13.0.2
-  std::string driver;              ///< requires.driver: "580", a branch; empty when absent
-  std::vector<GpuTarget> gpus;     ///< requires.gpus
-  bool observed_gpus = false;      ///< the manifest said `native`: gpus is what was seen
+  Version release;                    ///< 13.0.2
+  std::string driver;                 ///< requires.driver: "580", a branch; empty when absent
+  std::vector<GpuTarget> gpus;        ///< requires.gpus
+  bool observed_gpus = false;         ///< the manifest said `native`: gpus is what was seen
   std::map<std::string, Sha256> pins; ///< metapackages and manifests the choice rests on
   std::vector<PlatformLock> platforms;
 
   [[nodiscard]] const PlatformLock* find(Platform platform) const;
+  bool operator==(const Lock&) const = default;
 };
 
+/// Puts platforms, artifacts and their lists into the order of the format; write() and tree_id()
+/// rely on it.
+void sort(Lock& lock);
+
 std::string write(const Lock& lock);
-/// Everything is checked: unknown keys, order, digests, sizes, paths, a newer format. `file` is for messages.
+/// Everything is checked: unknown keys, digests, sizes, paths, spelling of versions, duplicates, a
+/// newer format; all mistakes come in one error. The order of keys and of list items does not
+/// matter: the value is sorted. `file` is for messages.
 Result<Lock> read(std::string_view text, const std::string& file);
 Result<Lock> load(const fs::path& path);
 /// manifests/quickstart.yaml -> manifests/quickstart.lock.yaml
 fs::path lock_path(const fs::path& manifest);
 
-/// What identifies the store entry of an artifact: the artifact's sha256, or the digest of (record, root, take) for a ranged part.
+/// What identifies the store entry of an artifact: the artifact's sha256, or the digest of (record,
+/// root, take) for a ranged part.
 std::string store_key(const Artifact& artifact);
-/// The tree's id: sha256 over assembly, platform and every artifact's (sha256, record, root, take, leave, move, link).
+/// The tree's id: sha256 over assembly, platform and every artifact's (sha256, record, root, take,
+/// leave, move, link).
 Sha256 tree_id(const Lock& lock, const PlatformLock& platform);
 
 } // namespace cukit::lock
