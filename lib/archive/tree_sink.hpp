@@ -1,14 +1,12 @@
-// The only writer of unpacked files. Works below one folder descriptor with openat2 (RESOLVE_BENEATH, NO_SYMLINKS, NO_XDEV), creates
-// exclusively, never follows a link, sets modes by rule: ELF or `#!` is 0555, everything else 0444, folders 0755, time stamp 1.
+// The only writer of unpacked files. Works below one folder descriptor with openat2
+// (RESOLVE_BENEATH, NO_SYMLINKS, NO_XDEV), creates exclusively, never follows a link, sets modes by
+// rule: ELF or `#!` is 0555, everything else 0444, folders 0755, time stamp 1, whatever the umask.
 #pragma once
 
-#include "base/fd.hpp"
 #include "base/sha256.hpp"
 #include "model/relative_path.hpp"
 
 #include <memory>
-#include <mutex>
-#include <set>
 #include <span>
 
 namespace cukit::archive {
@@ -28,7 +26,8 @@ public:
   TreeSink& operator=(TreeSink&&) noexcept;
   ~TreeSink();
 
-  /// One file that is being written; dropping it before finish() leaves a file that must not be used.
+  /// One file that is being written; dropping it before finish() leaves a file that must not be
+  /// used.
   class File {
   public:
     File(File&&) noexcept;
@@ -44,8 +43,13 @@ public:
     std::unique_ptr<State> state_;
   };
 
-  /// Safe from several threads. `size` is what will be written, to reserve room early. A path that exists is an error.
+  /// Safe from several threads. `size` is what will be written, for the message of a full disk. A
+  /// path that exists is an error.
   Result<File> create(const RelativePath& path, std::uint64_t size);
+
+  /// Sets the time stamp of every folder made so far: writing into a folder changes it, so this
+  /// comes last. extract() calls it.
+  Result<void> settle_folders();
 
 private:
   struct State;
