@@ -1,0 +1,235 @@
+#include "cli.hpp"
+
+#include "base/strings.hpp"
+#include "lock/lock.hpp"
+#include "names/names.hpp"
+#include "pipeline/trees.hpp"
+
+#include <cstdio>
+
+namespace cukit::cmd {
+
+knowledge::Knowledge Invocation::knowledge() const {
+  return options.recipes.empty() ? knowledge::Knowledge::embedded() : knowledge::Knowledge::from(options.recipes);
+}
+
+CLI::App* Commands::add(const std::string& name, const std::string& summary, Action action) {
+  auto* command = app_.add_subcommand(name, summary);
+  command->callback([this, action = std::move(action)] { chosen_ = action; });
+  return command;
+}
+
+void SettingsOptions::add_source_options(CLI::App& app) {
+  app.add_option("--index-url", index_url, "Python index (URL or folder) instead of the configured one")->type_name("URL");
+}
+
+void SettingsOptions::add_lock_options(CLI::App& app) {
+  auto* first = app.add_flag("--locked", locked, "Fail when the lock is stale or this machine does not meet it");
+  app.add_flag("--frozen", frozen, "Take the lock as it is")->excludes(first);
+  add_source_options(app);
+}
+
+void SettingsOptions::add_tree_options(CLI::App& app) {
+  app.add_option("--platform", platform, "linux-x86_64, linux-sbsa or linux-aarch64; default: this machine's")->type_name("NAME");
+  app.add_option("--prefix", prefix, "Put a self-contained copy there, and nothing anywhere else")->type_name("DIR");
+  app.add_option("--durability", durability, "full: nothing is renamed before it is on disk; normal: leave that to the kernel")
+      ->check(CLI::IsMember({"full", "normal"}))
+      ->type_name("HOW");
+}
+
+Result<pipeline::Settings> SettingsOptions::settings() const {
+  pipeline::Settings result;
+  result.lock_mode = locked ? pipeline::LockMode::locked : frozen ? pipeline::LockMode::frozen : pipeline::LockMode::normal;
+  result.index_url = index_url;
+  if (!platform.empty()) {
+    CUKIT_TRY_ASSIGN(result.platform, Platform::parse(platform));
+  }
+  result.prefix = prefix;
+  result.durability = durability == "full" ? store::Durability::full : store::Durability::normal;
+  result.validate = !no_validate;
+  result.dry_run = dry_run;
+  return result;
+}
+
+Result<OpenSession> open_session(Invocation& invocation, const pipeline::Settings& settings) {
+  OpenSession result;
+  store::Home home;
+  if (!settings.prefix.empty() && !invocation.environment.get("CUKIT_HOME")) {
+    const auto parent = fs::absolute(settings.prefix).lexically_normal().parent_path();
+    CUKIT_TRY_ASSIGN(result.temporary_home, TempDirectory::create(parent.empty() ? "/" : parent, ".cukit-home-"));
+    home.root = result.temporary_home->path();
+    home.cache = home.root / "cache";
+  } else {
+    CUKIT_TRY_ASSIGN(home, store::find_home(invocation.environment));
+  }
+  result.session = std::make_unique<pipeline::Session>(invocation.environment, home, invocation.knowledge(), settings,
+                                                       *invocation.progress, invocation.stop);
+  return result;
+}
+
+void print_json(const text::Json& json) { std::fputs((json.dump() + "\n").c_str(), stdout); }
+
+text::Json error_json(const Error& error) {
+  auto causes = text::Json::list();
+  for (const auto& cause : error.causes) {
+    causes.add(cause);
+  }
+  return text::Json::object()
+      .set("schema", "cukit.error/1")
+      .set("code", static_cast<int>(error.code))
+      .set("message", error.message)
+      .set("where", error.where)
+      .set("causes", causes)
+      .set("hint", error.hint);
+}
+
+text::Json conflict_json(const resolve::Conflict& conflict) {
+  auto demands = text::Json::list();
+  for (const auto& demand : conflict.demands) {
+    demands.add(text::Json::object()
+                    .set("text", demand.text)
+                    .set("file", demand.file)
+                    .set("line", demand.line)
+                    .set("reason", demand.reason)
+                    .set("source", demand.source));
+  }
+  auto ways = text::Json::list();
+  for (const auto& way : conflict.ways_out) {
+    ways.add(text::Json::object().set("change", way.change).set("result", way.result));
+  }
+  return text::Json::object().set("schema", "cukit.conflict/1").set("demands", demands).set("ways_out", ways);
+}
+
+namespace {
+
+std::string error_text(const ui::Terminal& terminal, const Error& error) {
+  std::string out = terminal.paint(ui::Style::bad, "error") + ": " + printable(error.message) + "\n";
+  if (!error.where.empty()) {
+    out += "  at " + printable(error.where) + "\n";
+  }
+  for (const auto& cause : error.causes) {
+    out += "  " + terminal.paint(ui::Style::dim, "because") + " " + printable(cause) + "\n";
+  }
+  if (!error.hint.empty()) {
+    out += "  " + terminal.paint(ui::Style::accent, "next") + ": " + printable(error.hint) + "\n";
+  }
+  return out;
+}
+
+} // namespace
+
+std::string conflict_text(const ui::Terminal& terminal, const Error& error, const resolve::Conflict& conflict) {
+  std::string out = terminal.paint(ui::Style::bad, "conflict") + ": " + printable(error.message) + "\n";
+  out += "  these demands cannot hold together:\n";
+  for (const auto& demand : conflict.demands) {
+    out += "  - " + terminal.paint(ui::Style::bold, printable(demand.text));
+    if (demand.line > 0) {
+      out += terminal.paint(ui::Style::dim, fmt::format("  ({}:{})", printable(demand.file), demand.line));
+    }
+    out += "\n      " + printable(demand.reason);
+    if (!demand.source.empty()) {
+      out += terminal.paint(ui::Style::dim, fmt::format("  [{}]", printable(demand.source)));
+    }
+    out += "\n";
+  }
+  if (!conflict.ways_out.empty()) {
+    out += "  any one of these changes solves it:\n";
+    for (std::size_t i = 0; i < conflict.ways_out.size() && i < 3; ++i) {
+      const auto& way = conflict.ways_out[i];
+      out += "  " + terminal.paint(ui::Style::accent, "*") + " " + printable(way.change) + "\n      gives " + printable(way.result) + "\n";
+    }
+    if (conflict.ways_out.size() > 3) {
+      out += fmt::format("  ({} more with --json)\n", conflict.ways_out.size() - 3);
+    }
+  }
+  return out;
+}
+
+int report(Invocation& invocation, const Error& error) {
+  if (invocation.options.json) {
+    print_json(error_json(error));
+  } else {
+    std::fputs(error_text(*invocation.terminal, error).c_str(), stderr);
+  }
+  return static_cast<int>(error.code);
+}
+
+int report(Invocation& invocation, const pipeline::Failure& failure) {
+  if (!failure.conflict) {
+    return report(invocation, failure.error);
+  }
+  if (invocation.options.json) {
+    print_json(conflict_json(*failure.conflict));
+  } else {
+    std::fputs(conflict_text(*invocation.terminal, failure.error, *failure.conflict).c_str(), stderr);
+  }
+  return static_cast<int>(ErrorCode::conflict);
+}
+
+namespace {
+
+Result<TreeReference> by_name(const store::Home& home, const names::Generation& generation, const std::string& name) {
+  CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(home.trees() / generation.tree));
+  CUKIT_TRY_ASSIGN(const auto lock, lock::read(generation.lock, "the lock of " + name));
+  return TreeReference{.tree = std::move(tree), .name = name, .gpus = lock.gpus};
+}
+
+Result<TreeReference> the_only_one(const store::Home& home) {
+  CUKIT_TRY_ASSIGN(const auto all, names::list(home));
+  if (all.size() != 1) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = all.empty() ? "there is no toolkit yet" : "there are several toolkits: " + join(all, ", "),
+              .hint = all.empty() ? "run `cukit up MANIFEST` first" : "name one of them"});
+  }
+  CUKIT_TRY_ASSIGN(const auto generation, names::current(home, all.front()));
+  if (!generation) {
+    return fail(ErrorCode::expected_no, "{} points at no toolkit", all.front());
+  }
+  return by_name(home, *generation, all.front());
+}
+
+} // namespace
+
+Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home, const std::string& text) {
+  if (text.empty()) {
+    return the_only_one(home);
+  }
+  std::string name = text;
+  if (text.ends_with(".yaml") || text.ends_with(".yml")) {
+    CUKIT_TRY_ASSIGN(const auto manifest, manifest::load(text, invocation.knowledge()));
+    name = manifest.name.value;
+  } else if (path_exists(fs::path(text) / ".cukit")) {
+    std::error_code error;
+    const auto path = fs::canonical(text, error);
+    CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(error ? fs::path(text) : path));
+    return TreeReference{.tree = std::move(tree), .name = "", .gpus = {}};
+  }
+  if (names::is_valid_name(name)) {
+    CUKIT_TRY_ASSIGN(const auto generation, names::current(home, name));
+    if (generation) {
+      return by_name(home, *generation, name);
+    }
+  }
+  std::vector<std::string> matches;
+  if (name.size() >= 6 && folder_exists(home.trees())) {
+    CUKIT_TRY_ASSIGN(const auto ids, list_directory(home.trees()));
+    for (const auto& id : ids) {
+      if (id.starts_with(name)) {
+        matches.push_back(id);
+      }
+    }
+  }
+  if (matches.size() == 1) {
+    CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(home.trees() / matches.front()));
+    return TreeReference{.tree = std::move(tree), .name = "", .gpus = {}};
+  }
+  CUKIT_TRY_ASSIGN(const auto known, names::list(home));
+  const auto near = did_you_mean(name, known);
+  return tl::unexpected<Error>(Error{.code = ErrorCode::usage,
+                                     .message = fmt::format("there is no toolkit `{}`", text),
+                                     .hint = near.empty() ? "`cukit list` shows the toolkits that are here"
+                                                          : fmt::format("did you mean `{}`? `cukit list` shows all", near)});
+}
+
+} // namespace cukit::cmd

@@ -1,0 +1,105 @@
+// The frame of every command: options that all of them take, and how a command is registered. CLI11 appears only under cmd/.
+#pragma once
+
+#include "pipeline/session.hpp"
+#include "text/json.hpp"
+#include "ui/terminal.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cukit::cmd {
+
+/// Options before or after the name of a command.
+struct GlobalOptions {
+  bool json = false;
+  bool quiet = false;
+  std::string color = "auto";
+  std::string progress = "auto"; ///< auto, bars, lines, none
+  std::string recipes;
+};
+
+/// What a command works with. Lives as long as the program.
+struct Invocation {
+  GlobalOptions options;
+  Environment environment;
+  std::stop_token stop;
+  std::unique_ptr<ui::Terminal> terminal;
+  std::unique_ptr<Progress> progress;
+
+  [[nodiscard]] knowledge::Knowledge knowledge() const;
+};
+
+using Action = std::function<int(Invocation&)>;
+
+/// Registers one command: `action` runs after the command line was read.
+class Commands {
+public:
+  explicit Commands(CLI::App& app) : app_(app) {}
+  CLI::App* add(const std::string& name, const std::string& summary, Action action);
+  [[nodiscard]] const Action& chosen() const { return chosen_; }
+
+private:
+  CLI::App& app_;
+  Action chosen_;
+};
+
+void register_up(Commands& commands);
+void register_lock(Commands& commands);
+void register_fetch_and_build(Commands& commands);
+void register_validate(Commands& commands);
+void register_env(Commands& commands);
+void register_run(Commands& commands);
+void register_list(Commands& commands);
+void register_verify(Commands& commands);
+void register_releases(Commands& commands);
+void register_gpus(Commands& commands);
+
+/// Options that several commands share: --index-url, --locked, --frozen, --platform, --prefix, --durability.
+struct SettingsOptions {
+  bool locked = false;
+  bool frozen = false;
+  std::string index_url;
+  std::string platform;
+  std::string prefix;
+  std::string durability = "full";
+  bool dry_run = false;
+  bool no_validate = false;
+
+  void add_source_options(CLI::App& app);
+  void add_lock_options(CLI::App& app);
+  void add_tree_options(CLI::App& app);
+  [[nodiscard]] Result<pipeline::Settings> settings() const;
+};
+
+/// A session in CUKIT_HOME or the XDG folders. With a prefix and no CUKIT_HOME the store lies in a temporary folder beside the prefix
+/// and is gone when the session is: nothing but the prefix is left.
+struct OpenSession {
+  std::optional<TempDirectory> temporary_home;
+  std::unique_ptr<pipeline::Session> session;
+};
+Result<OpenSession> open_session(Invocation& invocation, const pipeline::Settings& settings);
+
+/// Prints an error (or its JSON) and returns its exit code.
+int report(Invocation& invocation, const Error& error);
+int report(Invocation& invocation, const pipeline::Failure& failure);
+text::Json error_json(const Error& error);
+text::Json conflict_json(const resolve::Conflict& conflict);
+std::string conflict_text(const ui::Terminal& terminal, const Error& error, const resolve::Conflict& conflict);
+void print_json(const text::Json& json);
+/// Signals as they were when cukit started: for a program that takes this one's place.
+void restore_signals();
+
+/// A tree by name, by path, by the beginning of its id, or by the manifest whose name it has; with what its generation knows.
+struct TreeReference {
+  assemble::Tree tree;
+  std::string name;               ///< empty when it was given by path or id
+  std::vector<GpuTarget> gpus;    ///< of the generation's lock
+};
+Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home, const std::string& text);
+
+} // namespace cukit::cmd
