@@ -1,5 +1,6 @@
-// Where artifacts come from: the addresses of Python indexes and find-links folders, found at run time in the order of the
-// README ("Sources"). No address of a public Python index is written in this project.
+// Where artifacts come from: the addresses of Python indexes and find-links folders, found at run
+// time in the order of the README ("Sources"). No address of a public Python index is written in
+// this project.
 #pragma once
 
 #include "base/environment.hpp"
@@ -14,30 +15,41 @@
 namespace cukit::source {
 
 struct Address {
-  std::string location; ///< URL, or an absolute folder
-  std::string origin;   ///< who says so: "--index-url", "PIP_INDEX_URL", "/etc/pip.conf", "pip's default", ...
+  std::string location; ///< URL without a trailing slash, or an absolute folder
+  std::string origin;   ///< who says so: "--index-url", "PIP_INDEX_URL", "/etc/pip.conf:3", ...
   bool named_by_user = false; ///< then plain http is accepted
+
+  [[nodiscard]] bool is_folder() const { return location.starts_with('/'); }
+  /// The location as it may be shown: without user name and password.
+  [[nodiscard]] std::string shown() const;
 };
 
 struct Sources {
-  std::vector<Address> indexes;    ///< in order: the first that has a project wins; extra indexes are never merged per project
-  std::vector<Address> find_links; ///< folders, or pages with links, that give bytes by (file name, sha256)
+  /// In order: the main one, then the extra ones; the first that has a project wins, they are
+  /// never merged per project. Empty only when PIP_NO_INDEX or `no-index` says so.
+  std::vector<Address> indexes;
+  /// Folders, or pages with links, that give bytes by (file name, sha256).
+  std::vector<Address> find_links;
+  std::string no_index_by;        ///< who said `no-index`; empty: nobody
+  std::vector<std::string> notes; ///< what was passed over and why
 };
 
-/// How a program on this machine is asked; tests answer themselves. Arguments in, standard output back.
+/// How a program on this machine is asked; tests answer themselves. Arguments in, standard output
+/// back.
 using Asker = std::function<Result<std::string>(const std::vector<std::string>& arguments)>;
 
 struct Places {
   Environment environment;
-  fs::path root = "/";       ///< configuration files are looked for below it
-  std::string index_url = {};   ///< of the command line, empty: none
-  Asker ask = {};            ///< empty: really run the program (10 s at most)
+  fs::path root = "/";        ///< configuration files are looked for below it
+  std::string index_url = {}; ///< of the command line, empty: none
+  Asker ask = {};             ///< empty: really run the program (10 s at most)
 };
 
-/// Never empty in `indexes`: the last resort is NVIDIA's own index.
+/// The last resort is NVIDIA's own index. A configuration file that pip or uv would refuse is an
+/// error with its line, but only a note when --index-url or CUKIT_INDEX_URL names the index.
 Result<Sources> discover(const Places& places, const std::stop_token& stop = {});
 
-/// NVIDIA's own Python index and base of the redistributables.
+/// NVIDIA's own Python index.
 extern const char* const k_nvidia_index;
 
 } // namespace cukit::source
