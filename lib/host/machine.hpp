@@ -1,5 +1,5 @@
-// This machine, asked cheaply: GPUs, driver, host compiler, C library. Nothing here links CUDA; the driver is asked through dlopen of
-// libcuda.so.1, and the quick look goes to /proc and sysfs alone.
+// This machine, asked cheaply: GPUs, driver, host compiler, C library. Nothing here links CUDA; the
+// driver is asked through dlopen of libcuda.so.1, and the quick look goes to /proc and sysfs alone.
 #pragma once
 
 #include "base/environment.hpp"
@@ -14,42 +14,49 @@
 namespace cukit::host {
 
 struct Gpu {
-  int index = 0;        ///< as CUDA numbers it with CUDA_DEVICE_ORDER=PCI_BUS_ID
-  std::string name;     ///< NVIDIA H200
-  std::string uuid;     ///< GPU-...
+  int index = 0;    ///< as CUDA numbers it with CUDA_DEVICE_ORDER=PCI_BUS_ID
+  std::string name; ///< NVIDIA H200
+  std::string uuid; ///< GPU-...
   GpuTarget target;
 };
 
 struct Driver {
-  Version version;      ///< 580.159.04, of the kernel module
-  std::optional<Version> cuda; ///< 13.0: newest CUDA the user-mode driver knows; empty when it was not asked
+  Version version; ///< 580.159.04, of the kernel module
+  std::optional<Version>
+      cuda; ///< 13.0: newest CUDA the user-mode driver knows; empty when it was not asked
+  std::string library = {}; ///< the libcuda.so.1 that answered
 };
 
 struct Compiler {
-  std::string path;     ///< /usr/bin/g++
-  std::string kind;     ///< gcc or clang
+  std::string path; ///< /usr/bin/g++
+  std::string kind; ///< gcc or clang
   Version version;
 };
 
-/// The quick look: /proc/driver/nvidia/version and the folders below /proc/driver/nvidia/gpus. Never loads the driver.
+/// The quick look: /proc/driver/nvidia/version and the folders below /proc/driver/nvidia/gpus.
+/// Never loads the driver.
 struct QuickLook {
   std::optional<Version> driver;
   int gpu_count = 0;
 };
 QuickLook quick_look(const fs::path& root = "/");
 
-/// GPUs and driver by libcuda, in a child process, so that a broken driver cannot take cukit with it. No driver: empty, no error.
+/// GPUs and driver by libcuda, in a child process, so that a broken driver cannot take cukit with
+/// it. No driver: empty, no error. The child is this very program with the one argument
+/// `--probe-devices`: its main() calls probe_devices_main() on it.
 struct Devices {
   std::optional<Driver> driver;
   std::vector<Gpu> gpus;
   std::string why_none; ///< when there is no GPU: what was tried and said
 };
 Devices devices(const std::stop_token& stop = {});
-/// The child's side of devices(): prints JSON to stdout and returns the exit code; called by main() for `cukit --probe-devices`.
+/// The child's side of devices(): prints JSON to stdout and returns the exit code.
 int probe_devices_main();
 
-/// The C++ compiler nvcc would use: `wanted` (a path or name, may be empty), NVCC_CCBIN, else g++ or clang++ on PATH.
-Result<Compiler> host_compiler(const Environment& environment, const std::string& wanted, const std::stop_token& stop = {});
+/// The C++ compiler nvcc would use: `wanted` (a path or name, may be empty), NVCC_CCBIN, else g++
+/// or clang++ on PATH.
+Result<Compiler> host_compiler(const Environment& environment, const std::string& wanted,
+                               const std::stop_token& stop = {});
 
 Version glibc_version(); ///< of this process
 

@@ -9,6 +9,7 @@ namespace cg = cooperative_groups;
 constexpr int k_threads = 128;
 constexpr int k_batches = 16;
 
+#pragma nv_diag_suppress static_var_with_dynamic_init // init() is called below, as libcu++ wants it for shared memory
 __global__ void batches(const int* in, int* out) {
   constexpr unsigned stages = 2;
   __shared__ alignas(16) int tile[stages][k_threads];

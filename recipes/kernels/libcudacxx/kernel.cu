@@ -12,6 +12,7 @@
 
 constexpr int k_threads = 256;
 
+#pragma nv_diag_suppress static_var_with_dynamic_init // init() is called below, as libcu++ wants it for shared memory
 __global__ void work(unsigned* counter, float* real_part, int* handed_on) {
   const cuda::std::array<int, 4> parts{1, 2, 3, 4};
   const cuda::std::span<const int> view(parts.data(), parts.size());

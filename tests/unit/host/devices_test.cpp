@@ -1,0 +1,185 @@
+// The question to the driver, answered by fake drivers that are compiled here.
+#include "base/child.hpp"
+#include "host/probe.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace cukit::host {
+namespace {
+
+const char* const k_good_driver = R"(
+#include <string.h>
+int cuDriverGetVersion(int* v) { *v = 13010; return 0; }
+int cuInit(unsigned f) { return CODE; }
+int cuDeviceGetCount(int* n) { *n = 2; return 0; }
+int cuDeviceGet(int* d, int i) { *d = i + 40; return 0; }
+int cuDeviceGetName(char* n, int size, int d) { strcpy(n, d == 40 ? "NVIDIA H200" : "NVIDIA H100 MIG 1g.10gb"); return 0; }
+int cuDeviceGetAttribute(int* v, int a, int d) { *v = a == 75 ? (d == 40 ? 9 : 12) : 0; return 0; }
+int cuDeviceGetUuid_v2(void* u, int d) { for (int i = 0; i < 16; ++i) ((unsigned char*)u)[i] = (unsigned char)(i * 16 + i); return 0; }
+int cuGetErrorString(int e, const char** t) { *t = "unknown weather"; return 0; }
+)";
+
+class DevicesTest : public testing::Test {
+protected:
+  void SetUp() override {
+    auto created = TempDirectory::create(fs::temp_directory_path(), "cukit-driver-");
+    ASSERT_TRUE(created);
+    folder_.emplace(std::move(*created));
+    if (environment_.find_program("cc").empty()) {
+      GTEST_SKIP() << "no C compiler to make a fake driver with";
+    }
+  }
+
+  /// A library libcuda.so.1 in the folder; `code` is what its cuInit says.
+  std::string make_driver(const std::string& source, const std::string& code = "0") {
+    const fs::path file = folder_->path() / "driver.c";
+    EXPECT_TRUE(write_file_atomic(file, source));
+    const std::string library = (folder_->path() / "libcuda.so.1").string();
+    const auto finished =
+        run_command({.arguments = {"cc", "-shared", "-fPIC", "-w", "-DCODE=" + code, "-o", library,
+                                   file.string()},
+                     .environment = environment_});
+    EXPECT_TRUE(finished && finished->exit_code == 0)
+        << (finished ? finished->errors : finished.error().message);
+    return library;
+  }
+
+  /// This program as the child, with the fake driver first in the loader's path.
+  Devices ask(std::chrono::milliseconds limit = std::chrono::seconds(30),
+              const QuickLook& quick = {}) {
+    auto environment = environment_;
+    environment.set("LD_LIBRARY_PATH", folder_->path().string());
+    return ask_child("/proc/self/exe", environment, quick, limit, {});
+  }
+
+  [[nodiscard]] const fs::path& folder() const { return folder_->path(); }
+  Environment environment_ = Environment::of_this_process();
+
+private:
+  std::optional<TempDirectory> folder_;
+};
+
+TEST_F(DevicesTest, lists_gpus_with_name_uuid_and_target) {
+  const auto library = make_driver(k_good_driver);
+  const auto devices = ask();
+  ASSERT_EQ(devices.gpus.size(), 2U) << devices.why_none;
+  EXPECT_EQ(devices.gpus[0].name, "NVIDIA H200");
+  EXPECT_EQ(devices.gpus[0].uuid, "GPU-00112233-4455-6677-8899-aabbccddeeff");
+  EXPECT_EQ(devices.gpus[0].target.sm(), "sm_90");
+  EXPECT_EQ(devices.gpus[1].index, 1);
+  EXPECT_EQ(devices.gpus[1].target.sm(), "sm_120");
+  ASSERT_TRUE(devices.driver);
+  EXPECT_EQ(devices.driver->cuda.value_or(Version()).text(), "13.1");
+  EXPECT_EQ(devices.driver->library, library);
+  EXPECT_TRUE(devices.why_none.empty());
+}
+
+TEST_F(DevicesTest, names_an_instance_of_a_partitioned_gpu_by_its_prefix) {
+  make_driver(k_good_driver);
+  const auto devices = ask();
+  ASSERT_EQ(devices.gpus.size(), 2U);
+  EXPECT_TRUE(devices.gpus[1].uuid.starts_with("MIG-"));
+}
+
+TEST_F(DevicesTest, takes_the_drivers_version_from_its_file_name_when_the_kernel_says_none) {
+  const auto library = make_driver(k_good_driver);
+  fs::rename(library, folder() / "libcuda.so.580.159.04");
+  fs::create_symlink("libcuda.so.580.159.04", library);
+  const auto devices = ask();
+  ASSERT_TRUE(devices.driver);
+  EXPECT_EQ(devices.driver->version, Version::parse("580.159.04").value());
+}
+
+TEST_F(DevicesTest, refuses_a_stub_by_name) {
+  make_driver(k_good_driver, "34");
+  const auto devices = ask();
+  EXPECT_TRUE(devices.gpus.empty());
+  EXPECT_NE(devices.why_none.find("stub"), std::string::npos) << devices.why_none;
+  EXPECT_NE(devices.why_none.find(folder().string()), std::string::npos) << devices.why_none;
+}
+
+TEST_F(DevicesTest, goes_on_to_the_next_library_after_a_stub) {
+  const auto stub = make_driver(k_good_driver, "34");
+  const fs::path renamed = folder() / "stub.so";
+  fs::rename(stub, renamed);
+  const auto good = make_driver(k_good_driver);
+  const auto answer = probe({renamed.string(), good});
+  ASSERT_NE(answer.find("devices"), nullptr) << answer.dump();
+  EXPECT_EQ(answer.text_of("library"), good);
+}
+
+TEST_F(DevicesTest, says_that_the_driver_sees_no_gpu) {
+  make_driver(k_good_driver, "100");
+  const auto devices = ask();
+  EXPECT_TRUE(devices.gpus.empty());
+  EXPECT_TRUE(devices.driver) << "there is a driver all the same";
+  EXPECT_NE(devices.why_none.find("CUDA_ERROR_NO_DEVICE"), std::string::npos) << devices.why_none;
+}
+
+TEST_F(DevicesTest, quotes_the_drivers_own_text_of_an_error) {
+  make_driver(k_good_driver, "999");
+  EXPECT_NE(ask().why_none.find("999 (unknown weather)"), std::string::npos);
+}
+
+TEST_F(DevicesTest, survives_a_driver_that_crashes) {
+  make_driver(
+      "#include <stdlib.h>\n__attribute__((constructor)) static void start(void) { abort(); }");
+  const auto devices = ask();
+  EXPECT_TRUE(devices.gpus.empty());
+  EXPECT_NE(devices.why_none.find("crashed"), std::string::npos) << devices.why_none;
+}
+
+TEST_F(DevicesTest, gives_up_on_a_driver_that_hangs) {
+  make_driver("#include <unistd.h>\n__attribute__((constructor)) static void start(void) { for "
+              "(;;) pause(); }");
+  const auto devices = ask(std::chrono::milliseconds(300));
+  EXPECT_NE(devices.why_none.find("did not answer"), std::string::npos) << devices.why_none;
+}
+
+TEST_F(DevicesTest, refuses_a_library_that_is_no_driver) {
+  const auto library = make_driver("int unrelated(void) { return 1; }");
+  const auto answer = probe({library});
+  EXPECT_NE(answer.text_of("why").find("not the functions"), std::string::npos);
+}
+
+TEST_F(DevicesTest, says_what_was_looked_for_when_there_is_no_driver) {
+  const auto answer = probe({"libcukit-nowhere.so.1", "/nowhere/libcuda.so.1"});
+  EXPECT_NE(answer.text_of("why").find("/nowhere/libcuda.so.1"), std::string::npos);
+}
+
+TEST_F(DevicesTest, does_not_mistake_what_a_driver_prints_for_the_answer) {
+  make_driver(std::string(k_good_driver) + "\n#include <stdio.h>\n__attribute__((constructor)) "
+                                           "static void start(void) { puts(\"{}\\nhello\"); }");
+  EXPECT_EQ(ask().gpus.size(), 2U);
+}
+
+TEST_F(DevicesTest, keeps_the_kernel_modules_version_when_the_library_is_missing) {
+  QuickLook quick;
+  quick.driver = Version::parse("580.95.05").value();
+  const auto devices = ask_child("/bin/false", environment_, quick, std::chrono::seconds(10), {});
+  ASSERT_TRUE(devices.driver);
+  EXPECT_EQ(devices.driver->version, *quick.driver);
+  EXPECT_NE(devices.why_none.find("libraries are missing"), std::string::npos) << devices.why_none;
+}
+
+TEST(Devices, never_starts_itself_over_and_over) {
+  ASSERT_EQ(::setenv(k_probe_variable, "1", 1), 0);
+  const auto answer = devices();
+  ASSERT_EQ(::unsetenv(k_probe_variable), 0);
+  EXPECT_TRUE(answer.gpus.empty());
+  EXPECT_NE(answer.why_none.find("not asked"), std::string::npos);
+}
+
+} // namespace
+} // namespace cukit::host
+
+int main(int count, char** arguments) {
+  if (count == 2 && std::strcmp(arguments[1], cukit::host::k_probe_argument) == 0) {
+    return cukit::host::probe_devices_main();
+  }
+  testing::InitGoogleTest(&count, arguments);
+  return RUN_ALL_TESTS();
+}
