@@ -1,5 +1,6 @@
-// What the recipes say: releases, GPUs, host compilers, PyTorch, components, consumers, kernels. Facts carry an evidence mark
-// (documented, tested, derived, uncertain). Files are parsed when first asked for, so a command pays for what it uses.
+// What the recipes say: releases, GPUs, host compilers, PyTorch, components, consumers, kernels.
+// Facts carry an evidence mark (documented, tested, derived, uncertain). Files are parsed when
+// first asked for, so a command pays for what it uses.
 #pragma once
 
 #include "base/files.hpp"
@@ -17,52 +18,63 @@ namespace cukit::knowledge {
 
 /// A CUDA minor release (13.0): what all its patch releases share.
 struct Release {
-  Version minor;              ///< 13.0
-  Version ptx;                ///< the PTX ISA its cicc writes and its ptxas reads at most
-  int driver_branch = 0;      ///< the branch that came with it: its own CUDA version, PTX newer than this is not JIT-compiled
-  int driver_floor = 0;       ///< oldest branch that runs it (minor version compatibility)
-  Version cccl;               ///< the CCCL line it ships
-  int gcc_max = 0;            ///< newest gcc major its headers accept
+  Version minor;         ///< 13.0
+  Version ptx;           ///< the PTX ISA its cicc writes and its ptxas reads at most
+  int driver_branch = 0; ///< the branch that came with it: its own CUDA version, PTX newer than
+                         ///< this is not JIT-compiled
+  int driver_floor = 0;  ///< oldest branch that runs it (minor version compatibility)
+  Version cccl;          ///< the CCCL line it ships
+  int gcc_max = 0;       ///< newest gcc major its headers accept
   int clang_min = 0;
   int clang_max = 0;
   std::string evidence;
+  std::string doubt; ///< the key whose fact is less sure than the evidence says, or empty
 };
 
 struct Architecture {
-  GpuTarget target;           ///< plain
-  std::string name;           ///< Hopper
+  GpuTarget target; ///< plain
+  std::string name; ///< Hopper
   Version first_cuda;
   std::optional<Version> last_cuda; ///< empty: still current
   std::optional<Version> a_since;   ///< sm_90a
   std::optional<Version> f_since;   ///< sm_120f
-  std::vector<std::string> products; ///< names as NVIDIA writes them
+  bool tegra = false;               ///< runs no binary made for another chip of its major
   std::string evidence;
 };
 
+struct Product {
+  std::string name;        ///< as NVIDIA writes it
+  GpuTarget target;        ///< plain
+  bool documented = false; ///< false: from a weak source
+};
+
 struct PyTorch {
-  std::string tag;            ///< cu130
-  Version cuda;               ///< 13.0
+  std::string tag; ///< cu130
+  Version cuda;    ///< 13.0
+  std::vector<Version>
+      default_of; ///< minors of torch (2.11) whose wheels on the default index are these
 };
 
 /// What a component is called in each source and what it is made of.
 struct Component {
-  std::string name;           ///< nvcc
+  std::string name; ///< nvcc
   std::string summary;
-  std::string project;        ///< of the Python index: nvidia-cuda-nvcc
-  std::string extra;          ///< of the cuda-toolkit metapackage: nvcc
-  std::string licence;
-  std::vector<std::string> groups;
+  std::string project; ///< of the Python index: nvidia-cuda-nvcc
+  std::string extra;   ///< of the cuda-toolkit metapackage: nvcc
+  std::string licence = "LicenseRef-NVIDIA-Proprietary";
   std::vector<std::string> needs; ///< other components that must come along
-  /// How its version follows from the release: "core" (equal to nvcc's), "release" (pinned by the metapackage), "binutils" (same major,
-  /// nvcc's minor or newer, from the first release that has it).
+  /// How its version follows from the release: "core" (equal to nvcc's), "release" (pinned by the
+  /// metapackage), "binutils" (same major, nvcc's minor or newer, from the first release that has
+  /// it).
   std::string follows;
-  std::vector<Platform> platforms; ///< empty: all
+  std::vector<Platform> platforms;  ///< empty: all
   std::string root = "nvidia/cu13"; ///< folder inside the artifact that becomes the tree's root
-  std::vector<std::string> headers;     ///< non-empty: when only headers are wanted these entries are taken ("include/")
-  std::vector<std::string> leave;       ///< entries never taken
+  std::vector<std::string>
+      headers; ///< non-empty: when only headers are wanted these entries are taken ("include/")
+  std::vector<std::string> leave;                        ///< entries never taken
   std::vector<std::pair<std::string, std::string>> move; ///< "a/ -> b/"
   std::vector<std::pair<std::string, std::string>> link; ///< link name -> target, both in the tree
-  std::vector<std::string> provides;    ///< files it must bring
+  std::vector<std::string> provides;                     ///< files it must bring
   /// Parts that can come from another version of the same artifact: ptxas = bin/ptxas + bin/nvlink.
   std::map<std::string, std::vector<std::string>> parts;
 };
@@ -71,35 +83,45 @@ struct Component {
 struct Consumer {
   std::string name;
   std::string summary;
-  std::vector<std::string> needs;    ///< components in whole
-  std::vector<std::string> headers;  ///< components of which the headers are needed
-  std::map<std::string, std::string> minimum; ///< plain target or "any" -> least nvcc, e.g. "12.x": "12.9"
-  std::string why;                   ///< where the fact stands
+  std::vector<std::string> needs;   ///< components in whole; groups of the recipe are resolved
+  std::vector<std::string> headers; ///< components of which the headers are needed
+  std::map<std::string, std::string>
+      minimum;     ///< "12.0", "12.x" or "any" -> least nvcc; see least_nvcc()
+  std::string why; ///< where the fact stands
   /// Variables for `cukit env`: NAME -> value with {tree}, {jit}, {arch} replaced.
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string arch_variable;         ///< FLASHINFER_CUDA_ARCH_LIST
-  std::string arch_style;            ///< "family" (12.0f, 9.0a) or "plain" (12.0, 9.0)
+  std::string arch_variable; ///< FLASHINFER_CUDA_ARCH_LIST
+  std::string arch_style;    ///< "family" (12.0f, 9.0a) or "plain" (12.0, 9.0)
   std::string arch_separator;
 };
 
+/// Pointers that it gives out live as long as it or a copy of it. Safe from several threads.
 class Knowledge {
 public:
   /// The recipes inside the binary, or those of a folder (`--recipes DIR`).
   static Knowledge embedded();
   static Knowledge from(fs::path folder);
 
-  Result<const std::vector<Release>*> releases() const;       ///< by minor, ascending
-  Result<const std::vector<Architecture>*> architectures() const;
-  Result<const std::vector<Component>*> components() const;   ///< by name
-  Result<const std::map<std::string, std::vector<std::string>>*> groups() const; ///< group -> components
+  Result<const std::vector<Release>*> releases() const;           ///< by minor, ascending
+  Result<const std::vector<Architecture>*> architectures() const; ///< ascending
+  Result<const std::vector<Product>*> products() const;
+  Result<const std::vector<Component>*> components() const; ///< by name
+  Result<const std::map<std::string, std::vector<std::string>>*>
+  groups() const; ///< group -> components
   Result<const std::vector<Consumer>*> consumers() const;
   Result<const std::vector<PyTorch>*> pytorch() const;
-  /// sha256 that an artifact of a known release must have, by file name; of its RECORD by "RECORD of FILE".
+  /// sha256 that an artifact of a known release must have, by file name; of its RECORD by "RECORD
+  /// of FILE".
   Result<const std::map<std::string, Sha256>*> pins() const;
+
+  /// Names alone, for which no recipe has to be parsed.
+  Result<std::vector<std::string>> component_names() const;
+  Result<std::vector<std::string>> consumer_names() const;
 
   /// Text of one file below recipes/, e.g. kernels/plain/kernel.cu.
   Result<std::string> read(const std::string& path) const;
-  Result<std::vector<std::string>> list(const std::string& folder) const; ///< paths below it, sorted
+  Result<std::vector<std::string>>
+  list(const std::string& folder) const; ///< paths below it, sorted
 
 private:
   struct State;
@@ -107,11 +129,18 @@ private:
   std::shared_ptr<State> state_;
 };
 
-/// A GPU as a person names it: sm_120, sm_120f, "12.0", a product ("RTX PRO 6000 Blackwell", whatever case and spacing). Unknown
-/// ones are an error with the nearest known name.
+/// A GPU as a person or its driver names it: sm_120, sm_120f, "12.0", a product ("RTX PRO 6000
+/// Blackwell", "NVIDIA H100 80GB HBM3", whatever case and spacing; the beginning is enough when all
+/// products that begin so have one target). Unknown ones, and forms that an architecture does not
+/// have (sm_90f), are an error (code usage) with the nearest known name.
 Result<GpuTarget> find_gpu(const Knowledge& knowledge, std::string_view text);
-const Release* find_release(const std::vector<Release>& releases, const Version& version); ///< by major.minor
+const Release* find_release(const std::vector<Release>& releases,
+                            const Version& version); ///< by major.minor
+/// The least nvcc that a consumer takes for a target, or nothing; the closest entry counts (12.0
+/// before 12.x before any).
+std::optional<Version> least_nvcc(const Consumer& consumer, const GpuTarget& target);
 const Component* find_component(const std::vector<Component>& components, std::string_view name);
-const Architecture* find_architecture(const std::vector<Architecture>& architectures, const GpuTarget& target);
+const Architecture* find_architecture(const std::vector<Architecture>& architectures,
+                                      const GpuTarget& target);
 
 } // namespace cukit::knowledge

@@ -1,5 +1,6 @@
-// The adapter of nlohmann-json. Its document type is not used: it keeps the last of two equal keys, has no limit of depth and
-// makes integers that do not fit into floats silently. The SAX interface shows each value once.
+// The adapter of nlohmann-json. Its document type is not used: it keeps the last of two equal keys,
+// has no limit of depth and makes integers that do not fit into floats silently. The SAX interface
+// shows each value once.
 #include "text/json.hpp"
 
 #include "base/limits.hpp"
@@ -26,7 +27,8 @@ std::string spot(std::string_view bytes, std::size_t offset) {
                      start == std::string_view::npos ? before.size() + 1 : before.size() - start);
 }
 
-/// Receives the parser's events. Every function returns whether parsing goes on, as nlohmann's interface wants it.
+/// Receives the parser's events. Every function returns whether parsing goes on, as nlohmann's
+/// interface wants it.
 class Reader {
 public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -45,18 +47,22 @@ public:
   bool key(std::string& name) {
     auto& level = levels_.back();
     if (!level.names.insert(name).second) {
-      return refuse(fmt::format("key `{}` stands twice in one object", printable(name.substr(0, 100))));
+      return refuse(
+          fmt::format("key `{}` stands twice in one object", printable(name.substr(0, 100))));
     }
     level.key = std::move(name);
     return true;
   }
-  bool parse_error(std::size_t offset, const std::string& /*token*/, const nlohmann::json::exception& exception) {
-    // "[json.exception...] parse error at line 1, column 2: syntax error ...": the place is said in our way.
+  bool parse_error(std::size_t offset, const std::string& /*token*/,
+                   const nlohmann::json::exception& exception) {
+    // "[json.exception...] parse error at line 1, column 2: syntax error ...": the place is said in
+    // our way.
     std::string_view what = exception.what();
     if (const auto column = what.find(", column "); column != std::string_view::npos) {
       what = what.substr(std::min(what.find(": ", column) + 2, what.size()));
     }
-    return refuse(fmt::format("{} (at {})", printable(what.substr(0, 300)), spot(bytes_, offset == 0 ? 0 : offset - 1)));
+    return refuse(fmt::format("{} (at {})", printable(what.substr(0, 300)),
+                              spot(bytes_, offset == 0 ? 0 : offset - 1)));
   }
 
   Json take_root() { return std::move(root_); }
@@ -106,12 +112,13 @@ private:
 
 Json::Json(std::uint64_t value)
     : kind_(value <= k_int64_max ? Kind::integer : Kind::real),
-      integer_(value <= k_int64_max ? static_cast<std::int64_t>(value) : 0), real_(static_cast<double>(value)) {}
+      integer_(value <= k_int64_max ? static_cast<std::int64_t>(value) : 0),
+      real_(static_cast<double>(value)) {}
 
 Result<Json> Json::parse(std::string_view bytes, const std::string& name) {
   const auto refused = [&](std::string why) {
-    return tl::unexpected<Error>(
-        Error{.code = ErrorCode::source, .message = "not valid JSON: " + std::move(why), .where = name});
+    return tl::unexpected<Error>(Error{
+        .code = ErrorCode::source, .message = "not valid JSON: " + std::move(why), .where = name});
   };
   if (const auto offset = first_invalid_utf8(bytes); offset != std::string_view::npos) {
     return refused(fmt::format("not UTF-8 at offset {}", offset));
@@ -132,14 +139,15 @@ Result<Json> Json::parse(std::string_view bytes, const std::string& name) {
 }
 
 const Json* Json::find(std::string_view key) const {
-  const auto found =
-      std::find_if(members_.begin(), members_.end(), [&](const auto& member) { return member.first == key; });
+  const auto found = std::find_if(members_.begin(), members_.end(),
+                                  [&](const auto& member) { return member.first == key; });
   return found == members_.end() ? nullptr : &found->second;
 }
 
 std::string_view Json::text_of(std::string_view key) const {
   const auto* value = find(key);
-  return value != nullptr && value->is(Kind::string) ? std::string_view(value->text_) : std::string_view();
+  return value != nullptr && value->is(Kind::string) ? std::string_view(value->text_)
+                                                     : std::string_view();
 }
 
 Json& Json::set(std::string key, Json value) {

@@ -1,5 +1,6 @@
-// JSON both ways. Reading refuses duplicate keys, more depth than limits::k_json_depth, invalid UTF-8 and anything after the
-// document; integers stay exact. Writing keeps the order of insertion and is byte-stable.
+// JSON both ways. Reading refuses duplicate keys, more depth than limits::k_json_depth, invalid
+// UTF-8 and anything after the document; integers stay exact. Writing keeps the order of insertion
+// and is byte-stable.
 #pragma once
 
 #include "base/result.hpp"
@@ -33,11 +34,17 @@ public:
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] bool is(Kind kind) const { return kind_ == kind; }
   [[nodiscard]] bool boolean() const { return integer_ != 0; }
-  [[nodiscard]] std::int64_t integer() const { return integer_; } ///< numbers outside int64 are kind real
-  [[nodiscard]] double real() const { return kind_ == Kind::integer ? static_cast<double>(integer_) : real_; }
+  [[nodiscard]] std::int64_t integer() const {
+    return integer_;
+  } ///< numbers outside int64 are kind real
+  [[nodiscard]] double real() const {
+    return kind_ == Kind::integer ? static_cast<double>(integer_) : real_;
+  }
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] const std::vector<Json>& items() const { return items_; }
-  [[nodiscard]] const std::vector<std::pair<std::string, Json>>& members() const { return members_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, Json>>& members() const {
+    return members_;
+  }
   /// The member `key` of an object, or nullptr (also when this is no object).
   [[nodiscard]] const Json* find(std::string_view key) const;
   /// The text of a string member, or empty.
@@ -46,7 +53,8 @@ public:
   Json& set(std::string key, Json value); ///< appends a member; returns *this
   Json& add(Json value);                  ///< appends an item; returns *this
 
-  /// Two spaces per level when `pretty`; control characters escaped, invalid UTF-8 replaced; no trailing newline.
+  /// Two spaces per level when `pretty`; control characters escaped, invalid UTF-8 replaced; no
+  /// trailing newline.
   [[nodiscard]] std::string dump(bool pretty = true) const;
 
 private:

@@ -1,7 +1,6 @@
 // Writing JSON: byte-stable, and safe for whatever shows it (a terminal, a log, another parser).
-#include "text/json.hpp"
-
 #include "base/strings.hpp"
+#include "text/json.hpp"
 
 #include <cmath>
 

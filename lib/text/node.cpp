@@ -32,8 +32,9 @@ Error Mistakes::error(ErrorCode code) && {
             .where = place(file_, only.at),
             .hint = std::move(only.hint)};
   }
-  Error error{
-      .code = code, .message = fmt::format("{} mistakes in {}", list_.size(), file_), .where = file_};
+  Error error{.code = code,
+              .message = fmt::format("{} mistakes in {}", list_.size(), file_),
+              .where = file_};
   for (const auto& mistake : list_) {
     error.causes.push_back(fmt::format("{}: {}{}{}", place(file_, mistake.at), mistake.message,
                                        mistake.hint.empty() ? "" : "; ", mistake.hint));

@@ -1,5 +1,6 @@
-// The adapter of yaml-cpp. Its Node is not used: it follows aliases, keeps duplicate keys and reads further documents without
-// bound. Driving the parser with an own handler shows each of these as an event, at its place.
+// The adapter of yaml-cpp. Its Node is not used: it follows aliases, keeps duplicate keys and reads
+// further documents without bound. Driving the parser with an own handler shows each of these as an
+// event, at its place.
 #include "base/limits.hpp"
 #include "base/strings.hpp"
 #include "text/node.hpp"
@@ -34,9 +35,10 @@ find_duplicate(const std::vector<std::pair<Node, Node>>& members) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return members[a].first.scalar < members[b].first.scalar;
   });
-  const auto same = std::adjacent_find(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return members[a].first.scalar == members[b].first.scalar;
-  });
+  const auto same =
+      std::adjacent_find(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return members[a].first.scalar == members[b].first.scalar;
+      });
   if (same == order.end()) {
     return std::nullopt;
   }
@@ -50,7 +52,8 @@ public:
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ > 1) {
-      refuse(mark, "a second document begins here", "keep one document per file; remove the line `---`");
+      refuse(mark, "a second document begins here",
+             "keep one document per file; remove the line `---`");
     }
   }
   void OnDocumentEnd() override {}
@@ -126,7 +129,8 @@ private:
   }
 
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-    // Every event stands for at least one byte of the text or one missing value between two; more of them is a loop in the parser.
+    // Every event stands for at least one byte of the text or one missing value between two; more
+    // of them is a loop in the parser.
     if (++events_ > 4 * source_.text().size() + 16) {
       refuse(mark, "the text has no end for the parser", "look for a block that is not indented");
     }
@@ -139,7 +143,8 @@ private:
     }
   }
 
-  void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+  void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag,
+            YAML::anchor_t anchor) {
     check(mark, tag, anchor);
     if (stack_.size() >= static_cast<std::size_t>(limits::k_yaml_depth)) {
       refuse(mark, fmt::format("more than {} levels inside each other", limits::k_yaml_depth),
@@ -210,7 +215,8 @@ Result<Node> build(const YamlSource& source, const std::string& file) {
   try {
     std::istringstream stream{std::string(source.text())};
     YAML::Parser parser(stream);
-    // At most two calls: the second one's first event is a refusal, so a document without end costs nothing.
+    // At most two calls: the second one's first event is a refusal, so a document without end costs
+    // nothing.
     if (parser.HandleNextDocument(builder)) {
       parser.HandleNextDocument(builder);
     }
@@ -219,9 +225,11 @@ Result<Node> build(const YamlSource& source, const std::string& file) {
     return tl::unexpected<Error>(refusal(file, what));
   } catch (const YAML::Exception& exception) {
     const auto& mark = exception.mark;
-    const auto at = mark.is_null() ? Position{} : source.position(static_cast<std::size_t>(mark.pos));
+    const auto at =
+        mark.is_null() ? Position{} : source.position(static_cast<std::size_t>(mark.pos));
     return tl::unexpected<Error>(
-        refusal(file, {at, reworded(exception.msg), "look at this line and the one above: indentation, colons, quotes"}));
+        refusal(file, {at, reworded(exception.msg),
+                       "look at this line and the one above: indentation, colons, quotes"}));
   } catch (const std::exception& exception) {
     return fail(ErrorCode::usage, "cannot parse {}: {}", file, exception.what());
   }
@@ -235,7 +243,8 @@ Result<Node> parse_yaml(std::string_view text, const std::string& file) {
     return tl::unexpected<Error>(refusal(file, {fault->at, fault->message, fault->hint}));
   }
   auto root = build(source, file);
-  // The parser takes some tabs as indentation and misreads others; whatever it made of them, they are the thing to change.
+  // The parser takes some tabs as indentation and misreads others; whatever it made of them, they
+  // are the thing to change.
   if (const auto tab = source.tab_indentation(root.has_value())) {
     return tl::unexpected<Error>(refusal(file, {tab->at, tab->message, tab->hint}));
   }

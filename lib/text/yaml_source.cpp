@@ -12,12 +12,14 @@ namespace {
 
 constexpr std::string_view k_byte_order_mark = "\xef\xbb\xbf";
 
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
+}
 
 /// `- item`, `key: value` or `? key`: what makes a line a part of a block.
 bool looks_like_block(std::string_view content) {
-  return content.starts_with("- ") || content.starts_with("? ") || content == "-" || content.ends_with(':') ||
-         content.find(": ") != std::string_view::npos;
+  return content.starts_with("- ") || content.starts_with("? ") || content == "-" ||
+         content.ends_with(':') || content.find(": ") != std::string_view::npos;
 }
 
 } // namespace
@@ -27,7 +29,8 @@ YamlSource::YamlSource(std::string_view text) : text_(text) {
     text_.remove_prefix(k_byte_order_mark.size());
   }
   line_starts_.push_back(0);
-  for (auto end = text_.find('\n'); end != std::string_view::npos; end = text_.find('\n', end + 1)) {
+  for (auto end = text_.find('\n'); end != std::string_view::npos;
+       end = text_.find('\n', end + 1)) {
     line_starts_.push_back(end + 1);
   }
 }
@@ -36,16 +39,18 @@ Position YamlSource::position(std::size_t offset) const {
   offset = std::min(offset, text_.size());
   const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
   const auto start = static_cast<std::ptrdiff_t>(*(next - 1));
-  const auto continuations =
-      std::count_if(text_.begin() + start, text_.begin() + static_cast<std::ptrdiff_t>(offset), is_continuation);
+  const auto continuations = std::count_if(
+      text_.begin() + start, text_.begin() + static_cast<std::ptrdiff_t>(offset), is_continuation);
   return {.line = static_cast<int>(next - line_starts_.begin()),
-          .column = static_cast<int>(static_cast<std::ptrdiff_t>(offset) - start - continuations) + 1};
+          .column =
+              static_cast<int>(static_cast<std::ptrdiff_t>(offset) - start - continuations) + 1};
 }
 
 std::optional<YamlSource::Fault> YamlSource::first_fault() const {
   if (const auto offset = first_invalid_utf8(text_); offset != std::string_view::npos) {
     return Fault{position(offset),
-                 fmt::format("not UTF-8: byte 0x{:02x} at offset {}", static_cast<unsigned char>(text_[offset]), offset),
+                 fmt::format("not UTF-8: byte 0x{:02x} at offset {}",
+                             static_cast<unsigned char>(text_[offset]), offset),
                  "save the file as UTF-8"};
   }
   for (std::size_t i = 0; i < text_.size(); ++i) {
@@ -55,7 +60,8 @@ std::optional<YamlSource::Fault> YamlSource::first_fault() const {
       continue;
     }
     if (byte == '\r') {
-      return Fault{position(i), "a carriage return without a line feed", "save the file with LF or CRLF line ends"};
+      return Fault{position(i), "a carriage return without a line feed",
+                   "save the file with LF or CRLF line ends"};
     }
     return Fault{position(i), fmt::format("control character 0x{:02x} at offset {}", byte, i),
                  "this looks like a binary file; remove the character"};

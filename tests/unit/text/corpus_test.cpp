@@ -13,8 +13,8 @@ std::string bytes_of(const std::string& corpus, const std::string& file) {
   return bytes.value_or("");
 }
 
-// The parser's own laxness: these read as one document though the grammar forbids them. What they become is harmless (no tag,
-// no anchor, no second document); the modules above refuse the shapes.
+// The parser's own laxness: these read as one document though the grammar forbids them. What they
+// become is harmless (no tag, no anchor, no second document); the modules above refuse the shapes.
 bool parser_is_lax(const test::CorpusRow& row) {
   return row.reason.find("yaml-cpp 0.7.0 reads it as one document") != std::string::npos ||
          row.reason.find("yaml-cpp 0.7.0 reads it as no document") != std::string::npos;
@@ -37,13 +37,15 @@ TEST(YamlCorpus, syntax_verdicts_hold) {
                         row.file == "crash/fkyaml-540-c.yaml";
     const bool syntax = !row.file.starts_with("manifest/");
     if (row.verdict == "accept" && !has_a_key_that_is_no_text(row.file)) {
-      EXPECT_TRUE(node.has_value()) << row.file << ": " << node.error().message << " " << node.error().where;
+      EXPECT_TRUE(node.has_value())
+          << row.file << ": " << node.error().message << " " << node.error().where;
     } else if (row.verdict == "reject" && syntax && !parser_is_lax(row) && !no_map) {
       EXPECT_FALSE(node.has_value()) << row.file << ": " << row.reason;
     }
     if (!node) {
       EXPECT_EQ(node.error().code, ErrorCode::usage) << row.file;
-      EXPECT_TRUE(node.error().where.starts_with(row.file + ":")) << row.file << " " << node.error().where;
+      EXPECT_TRUE(node.error().where.starts_with(row.file + ":"))
+          << row.file << " " << node.error().where;
       EXPECT_FALSE(node.error().hint.empty()) << row.file;
     }
   }

@@ -1,0 +1,166 @@
+// From what a person or a driver calls a GPU to its target.
+#include "base/strings.hpp"
+#include "knowledge/knowledge.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace cukit::knowledge {
+
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Words of a name that say nothing about the architecture: maker, form factor, amount and kind of
+/// memory.
+bool is_noise(std::string_view word) {
+  static constexpr std::string_view words[] = {"nvidia", "tesla", "geforce", "gpu", "laptop",
+                                               "pcie",   "sxm",   "nvl",     "mig"};
+  if (std::find(std::begin(words), std::end(words), word) != std::end(words)) {
+    return true;
+  }
+  const bool memory_size = word.size() > 2 && is_digit(word.front()) && word.ends_with("gb");
+  const bool memory_kind = word.starts_with("hbm") || (word.starts_with("sxm") && word.size() == 4);
+  return memory_size || memory_kind;
+}
+
+/// Lower-case words; hyphens and underscores part words too.
+std::vector<std::string> words_of(std::string_view name) {
+  std::string text = lower(name);
+  std::replace(text.begin(), text.end(), '-', ' ');
+  std::replace(text.begin(), text.end(), '_', ' ');
+  std::vector<std::string> words;
+  for (const auto word : split_words(text)) {
+    if (!is_noise(word)) {
+      words.emplace_back(word);
+    }
+  }
+  return words;
+}
+
+enum class Match { none, beginning, whole };
+
+/// Whether the product's words, or the first of them, written together are `query`.
+Match compare(const std::vector<std::string>& words, const std::string& query) {
+  std::string together;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    together += words[i];
+    if (together == query) {
+      return i + 1 == words.size() ? Match::whole : Match::beginning;
+    }
+  }
+  return Match::none;
+}
+
+Error unknown(std::string_view text, std::string hint) {
+  return {.code = ErrorCode::usage,
+          .message = fmt::format("there is no GPU `{}`", printable(text.substr(0, 100))),
+          .hint = std::move(hint)};
+}
+
+Result<GpuTarget> find_product(const Knowledge& knowledge, std::string_view text) {
+  CUKIT_TRY_ASSIGN(const auto* products, knowledge.products());
+  const auto query = join(words_of(text), "");
+  std::vector<const Product*> whole;
+  std::vector<const Product*> beginning;
+  for (const auto& product : *products) {
+    auto words = words_of(product.name);
+    auto match = compare(words, query);
+    // "RTX 6000" is the beginning of several names, one of which people write without its first
+    // word.
+    if (match == Match::none && !words.empty() && words.front() == "quadro") {
+      words.erase(words.begin());
+      match = compare(words, query) == Match::none ? Match::none : Match::beginning;
+    }
+    if (match != Match::none) {
+      (match == Match::whole ? whole : beginning).push_back(&product);
+    }
+  }
+  const auto& found = whole.empty() ? beginning : whole;
+  std::set<GpuTarget> targets;
+  for (const auto* product : found) {
+    targets.insert(product->target);
+  }
+  if (targets.size() == 1) {
+    return *targets.begin();
+  }
+  std::vector<std::string> names;
+  for (const auto& product : *products) {
+    names.push_back(join(words_of(product.name), ""));
+  }
+  if (targets.empty()) {
+    const auto near = did_you_mean(query, names);
+    const auto at = std::find(names.begin(), names.end(), near);
+    return tl::unexpected<Error>(unknown(
+        text, near.empty()
+                  ? "`cukit gpus` lists what is known; a target such as sm_120 is taken too"
+                  : fmt::format("did you mean `{}`?",
+                                (*products)[static_cast<std::size_t>(at - names.begin())].name)));
+  }
+  std::vector<std::string> candidates;
+  for (const auto* product : found) {
+    candidates.push_back(fmt::format("{} ({})", product->name, product->target.sm()));
+  }
+  auto error = unknown(text, "write one of these names, or the target");
+  error.message =
+      fmt::format("`{}` can be several GPUs: {}", printable(text), join(candidates, ", "));
+  return tl::unexpected<Error>(std::move(error));
+}
+
+/// `SM120F`, `compute_90` and `12.0` in the one spelling that GpuTarget takes.
+std::string target_spelling(std::string_view text) {
+  auto spelling = lower(trim(text));
+  for (const std::string_view prefix : {"sm", "compute"}) {
+    if (spelling.starts_with(prefix) && spelling.size() > prefix.size() &&
+        is_digit(spelling[prefix.size()])) {
+      spelling.insert(prefix.size(), "_");
+    }
+  }
+  return spelling;
+}
+
+Result<GpuTarget> check_form(const Architecture& architecture, const GpuTarget& target) {
+  const bool has_form = target.suffix == 0 || (target.suffix == 'a' && architecture.a_since) ||
+                        (target.suffix == 'f' && architecture.f_since);
+  if (has_form) {
+    return target;
+  }
+  auto error = unknown(target.sm(), {});
+  error.message =
+      fmt::format("{} has no {} form `{}`", architecture.target.sm(),
+                  target.suffix == 'a' ? "architecture-specific" : "family", target.sm());
+  error.hint = "write " + architecture.target.sm() +
+               (architecture.a_since ? " or " + architecture.target.sm() + "a" : std::string());
+  return tl::unexpected<Error>(std::move(error));
+}
+
+} // namespace
+
+Result<GpuTarget> find_gpu(const Knowledge& knowledge, std::string_view text) {
+  const auto spelling = target_spelling(text);
+  const auto target = GpuTarget::parse(spelling);
+  if (!target) {
+    if (spelling.starts_with("sm_") || spelling.starts_with("compute_") || words_of(text).empty()) {
+      return tl::unexpected<Error>(
+          unknown(text, "write sm_90, sm_120a, sm_120f, a compute capability such as \"12.0\" or a "
+                        "product's name"));
+    }
+    return find_product(knowledge, text);
+  }
+  CUKIT_TRY_ASSIGN(const auto* architectures, knowledge.architectures());
+  if (const auto* architecture = find_architecture(*architectures, *target)) {
+    return check_form(*architecture, *target);
+  }
+  std::vector<std::string> names;
+  for (const auto& architecture : *architectures) {
+    names.push_back(architecture.target.sm());
+  }
+  const auto near = did_you_mean(target->plain().sm(), names);
+  return tl::unexpected<Error>(
+      unknown(text, near.empty() ? "`cukit gpus` lists what is known"
+                                 : fmt::format("did you mean `{}`? `cukit gpus` lists all", near)));
+}
+
+} // namespace cukit::knowledge

@@ -1,0 +1,183 @@
+#include "knowledge/knowledge.hpp"
+
+#include "knowledge/parse.hpp"
+#include "knowledge/recipes.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace cukit::knowledge {
+
+struct Knowledge::State {
+  Recipes recipes;
+  std::recursive_mutex
+      mutex; ///< guards the values below; recursive, since consumers ask for groups
+  std::optional<Result<std::vector<Release>>> releases;
+  std::optional<Result<std::vector<Architecture>>> architectures;
+  std::optional<Result<std::vector<Product>>> products;
+  std::optional<Result<std::vector<Component>>> components;
+  std::optional<Result<Groups>> groups;
+  std::optional<Result<std::vector<Consumer>>> consumers;
+  std::optional<Result<std::vector<PyTorch>>> pytorch;
+  std::optional<Result<std::map<std::string, Sha256>>> pins;
+
+  template <typename T>
+  Result<T> parse_file(const std::string& path,
+                       Result<T> (*parse)(std::string_view, const std::string&)) const {
+    CUKIT_TRY_ASSIGN(const auto text, recipes.read(path));
+    return parse(text, recipes.display(path));
+  }
+
+  /// Names of the files of a folder, without .yaml.
+  Result<std::vector<std::string>> names(const std::string& folder) const {
+    CUKIT_TRY_ASSIGN(const auto paths, recipes.list(folder));
+    std::vector<std::string> result;
+    for (const auto& path : paths) {
+      const auto name = path.substr(folder.size() + 1);
+      if (name.ends_with(".yaml") && name.find('/') == std::string::npos) {
+        result.push_back(name.substr(0, name.size() - 5));
+      }
+    }
+    return result;
+  }
+
+  /// All files of a folder, each parsed by `parse(text, display name, name)`.
+  template <typename T, typename Parse>
+  Result<std::vector<T>> parse_folder(const std::string& folder, const Parse& parse) const {
+    CUKIT_TRY_ASSIGN(const auto list, names(folder));
+    std::vector<T> result;
+    for (const auto& name : list) {
+      const auto path = folder + "/" + name + ".yaml";
+      CUKIT_TRY_ASSIGN(const auto text, recipes.read(path));
+      CUKIT_TRY_ASSIGN(auto value, parse(text, recipes.display(path), name));
+      result.push_back(std::move(value));
+    }
+    return result;
+  }
+
+  /// The value, made by `make` when it is asked for first.
+  template <typename T, typename Make>
+  Result<const T*> lazily(std::optional<Result<T>>& value, const Make& make) {
+    const std::lock_guard lock(mutex);
+    if (!value) {
+      value.emplace(make());
+    }
+    if (!*value) {
+      return tl::unexpected<Error>(value->error());
+    }
+    return &**value;
+  }
+};
+
+Knowledge Knowledge::embedded() {
+  return Knowledge(std::make_shared<State>());
+}
+
+Knowledge Knowledge::from(fs::path folder) {
+  auto state = std::make_shared<State>();
+  state->recipes = Recipes(std::move(folder));
+  return Knowledge(std::move(state));
+}
+
+Result<const std::vector<Release>*> Knowledge::releases() const {
+  return state_->lazily(state_->releases, [&] {
+    return state_->parse_file("knowledge/releases.yaml", parse_releases);
+  });
+}
+
+Result<const std::vector<Architecture>*> Knowledge::architectures() const {
+  return state_->lazily(state_->architectures, [&] {
+    return state_->parse_file("knowledge/gpus.yaml", parse_architectures);
+  });
+}
+
+Result<const std::vector<Product>*> Knowledge::products() const {
+  return state_->lazily(state_->products, [&] {
+    return state_->parse_file("knowledge/products.yaml", parse_products);
+  });
+}
+
+Result<const std::vector<Component>*> Knowledge::components() const {
+  return state_->lazily(state_->components, [&] {
+    return state_->parse_folder<Component>(
+        "components", [](const auto& text, const auto& display, const auto& name) {
+          return parse_component(text, display, name);
+        });
+  });
+}
+
+Result<const Groups*> Knowledge::groups() const {
+  return state_->lazily(state_->groups,
+                        [&] { return state_->parse_file("knowledge/groups.yaml", parse_groups); });
+}
+
+Result<const std::vector<Consumer>*> Knowledge::consumers() const {
+  return state_->lazily(state_->consumers, [&]() -> Result<std::vector<Consumer>> {
+    CUKIT_TRY_ASSIGN(const auto* groups_known, groups());
+    return state_->parse_folder<Consumer>(
+        "consumers", [&](const auto& text, const auto& display, const auto& name) {
+          return parse_consumer(text, display, name, *groups_known);
+        });
+  });
+}
+
+Result<const std::vector<PyTorch>*> Knowledge::pytorch() const {
+  return state_->lazily(
+      state_->pytorch, [&] { return state_->parse_file("knowledge/pytorch.yaml", parse_pytorch); });
+}
+
+Result<const std::map<std::string, Sha256>*> Knowledge::pins() const {
+  return state_->lazily(state_->pins,
+                        [&] { return state_->parse_file("knowledge/pins.yaml", parse_pins); });
+}
+
+Result<std::vector<std::string>> Knowledge::component_names() const {
+  return state_->names("components");
+}
+
+Result<std::vector<std::string>> Knowledge::consumer_names() const {
+  return state_->names("consumers");
+}
+
+Result<std::string> Knowledge::read(const std::string& path) const {
+  return state_->recipes.read(path);
+}
+
+Result<std::vector<std::string>> Knowledge::list(const std::string& folder) const {
+  return state_->recipes.list(folder);
+}
+
+const Release* find_release(const std::vector<Release>& releases, const Version& version) {
+  const auto found = std::find_if(releases.begin(), releases.end(), [&](const auto& release) {
+    return release.minor.same_minor(version);
+  });
+  return found == releases.end() ? nullptr : &*found;
+}
+
+const Component* find_component(const std::vector<Component>& components, std::string_view name) {
+  const auto found = std::find_if(components.begin(), components.end(),
+                                  [&](const auto& component) { return component.name == name; });
+  return found == components.end() ? nullptr : &*found;
+}
+
+const Architecture* find_architecture(const std::vector<Architecture>& architectures,
+                                      const GpuTarget& target) {
+  const auto found =
+      std::find_if(architectures.begin(), architectures.end(),
+                   [&](const auto& architecture) { return architecture.target == target.plain(); });
+  return found == architectures.end() ? nullptr : &*found;
+}
+
+std::optional<Version> least_nvcc(const Consumer& consumer, const GpuTarget& target) {
+  for (const auto& key :
+       {target.plain().dotted(), fmt::format("{}.x", target.major), std::string("any")}) {
+    const auto found = consumer.minimum.find(key);
+    if (found != consumer.minimum.end()) {
+      // The recipe's reader has seen to it that it is a version.
+      return Version::parse(found->second).value_or(Version());
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace cukit::knowledge

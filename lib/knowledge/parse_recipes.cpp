@@ -1,0 +1,188 @@
+// components/*.yaml, consumers/*.yaml and groups.yaml
+#include "base/strings.hpp"
+#include "knowledge/parse.hpp"
+#include "model/relative_path.hpp"
+
+#include <algorithm>
+
+namespace cukit::knowledge {
+
+namespace {
+
+/// Paths of a recipe reach the lock and the tree: they must be as good as those of an archive. A
+/// trailing / stands for a folder.
+void check_path(text::Mistakes& mistakes, text::Position at, std::string_view path) {
+  if (path.ends_with('/')) {
+    path.remove_suffix(1);
+  }
+  if (const auto parsed = RelativePath::parse(path); !parsed || parsed->empty()) {
+    mistakes.add(at, fmt::format("`{}` is no path inside a tree", printable(path)));
+  }
+}
+
+std::vector<std::string> paths(text::Fields& fields, std::string_view key) {
+  std::vector<std::string> result;
+  for (const auto* node : fields.texts(key)) {
+    check_path(fields.mistakes(), node->at, node->scalar);
+    result.push_back(node->scalar);
+  }
+  return result;
+}
+
+void check_follows(text::Fields& fields, const std::string& follows) {
+  if (!follows.empty() && follows != "core" && follows != "release" && follows != "binutils") {
+    fields.mistakes().add(fields.text("follows")->at,
+                          "`follows` must be core, release or binutils");
+  }
+}
+
+std::map<std::string, std::vector<std::string>> read_parts(text::Fields& fields) {
+  std::map<std::string, std::vector<std::string>> parts;
+  const auto* map = fields.take("parts");
+  if (map != nullptr) {
+    text::Fields inner(*map, fields.mistakes(), "`parts`");
+    for (const auto& [name, list] : map->members) {
+      parts.emplace(name.scalar, paths(inner, name.scalar));
+    }
+  }
+  return parts;
+}
+
+Component read_component(text::Fields& fields, std::string id) {
+  Component component;
+  component.summary = fields.required_text("summary");
+  component.project = fields.required_text("project");
+  component.extra = fields.text_or_empty("extra");
+  component.follows = fields.required_text("follows");
+  check_follows(fields, component.follows);
+  component.needs = fields.strings("needs");
+  for (const auto* node : fields.texts("platforms")) {
+    if (const auto platform = fields.parse_node(*node, Platform::parse)) {
+      component.platforms.push_back(*platform);
+    }
+  }
+  component.headers = paths(fields, "headers");
+  component.leave = paths(fields, "leave");
+  component.provides = paths(fields, "provides");
+  component.parts = read_parts(fields);
+  component.move = fields.pairs("move");
+  component.link = fields.pairs("link");
+  if (const auto licence = fields.text_or_empty("licence"); !licence.empty()) {
+    component.licence = licence;
+  }
+  if (const auto root = fields.text_or_empty("root"); !root.empty()) {
+    component.root = root;
+  }
+  if (component.extra.empty()) {
+    component.extra = id;
+  }
+  component.name = std::move(id);
+  return component;
+}
+
+void check_moves_and_links(text::Fields& fields, const Component& component) {
+  for (const auto& [from, to] : component.move) {
+    const auto at = fields.take("move")->at;
+    check_path(fields.mistakes(), at, from);
+    check_path(fields.mistakes(), at, to);
+    if (from.ends_with('/') != to.ends_with('/')) {
+      fields.mistakes().add(
+          at, fmt::format("`{} -> {}` moves a folder to a file or a file to a folder", from, to));
+    }
+  }
+  for (const auto& [name, target] : component.link) {
+    const auto at = fields.take("link")->at;
+    const auto path = RelativePath::parse(name);
+    if (!path || !resolve_link(*path, target)) {
+      fields.mistakes().add(at, fmt::format("`{} -> {}` is no link inside a tree", printable(name),
+                                            printable(target)));
+    }
+  }
+}
+
+Consumer read_consumer(text::Fields& fields, std::string id, const Groups& groups) {
+  Consumer consumer;
+  consumer.name = std::move(id);
+  consumer.summary = fields.required_text("summary");
+  for (auto& name : fields.strings("needs")) {
+    const auto group = groups.find(name);
+    const auto members = group == groups.end() ? std::vector<std::string>{name} : group->second;
+    for (const auto& member : members) {
+      if (std::find(consumer.needs.begin(), consumer.needs.end(), member) == consumer.needs.end()) {
+        consumer.needs.push_back(member);
+      }
+    }
+  }
+  consumer.headers = fields.strings("headers");
+  for (auto& [target, nvcc] : fields.pairs("minimum")) {
+    if (const auto version = Version::parse(nvcc); !version) {
+      fields.mistakes().add(fields.take("minimum")->at, version.error().message);
+    }
+    consumer.minimum.emplace(std::move(target), std::move(nvcc));
+  }
+  consumer.why = fields.required_text("why");
+  consumer.environment = fields.pairs("environment");
+  if (const auto* architectures = fields.take("architectures")) {
+    text::Fields inner(*architectures, fields.mistakes(), "`architectures`");
+    consumer.arch_variable = inner.required_text("variable");
+    consumer.arch_style = inner.required_text("style");
+    consumer.arch_separator = inner.required_text("separator");
+    if (consumer.arch_style != "family" && consumer.arch_style != "plain") {
+      fields.mistakes().add(architectures->at, "`style` must be family or plain");
+    }
+  }
+  return consumer;
+}
+
+} // namespace
+
+Result<Groups> parse_groups(std::string_view text, const std::string& name) {
+  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
+  text::Mistakes mistakes(name);
+  Groups groups;
+  {
+    text::Fields fields(root, mistakes, "the file");
+    if (const auto* map = fields.require("groups")) {
+      text::Fields inner(*map, mistakes, "`groups`");
+      for (const auto& [group, list] : map->members) {
+        groups.emplace(group.scalar, inner.strings(group.scalar));
+      }
+    }
+  }
+  if (!mistakes.empty()) {
+    return tl::unexpected<Error>(std::move(mistakes).error());
+  }
+  return groups;
+}
+
+Result<Component> parse_component(std::string_view text, const std::string& name, std::string id) {
+  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
+  text::Mistakes mistakes(name);
+  Component component;
+  {
+    text::Fields fields(root, mistakes, "a component");
+    component = read_component(fields, std::move(id));
+    check_moves_and_links(fields, component);
+  }
+  if (!mistakes.empty()) {
+    return tl::unexpected<Error>(std::move(mistakes).error());
+  }
+  return component;
+}
+
+Result<Consumer> parse_consumer(std::string_view text, const std::string& name, std::string id,
+                                const Groups& groups) {
+  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
+  text::Mistakes mistakes(name);
+  Consumer consumer;
+  {
+    text::Fields fields(root, mistakes, "a consumer");
+    consumer = read_consumer(fields, std::move(id), groups);
+  }
+  if (!mistakes.empty()) {
+    return tl::unexpected<Error>(std::move(mistakes).error());
+  }
+  return consumer;
+}
+
+} // namespace cukit::knowledge
