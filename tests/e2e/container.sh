@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# README, "A container build": the build steps of manifests/container/Dockerfile, run in a Debian root since there is no engine here.
+. "$(dirname "$0")/common.sh"
+[ "$(id -u)" = 0 ] || skip "a Debian root needs root"
+need_program debootstrap
+cache_wheels "$root/manifests/quickstart.lock.yaml"
+base=$root/build/debian-root
+if [ ! -x "$base/bin/bash" ]; then
+  . /etc/os-release
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | sed -n 1p)
+  debootstrap --variant=minbase --include=g++,ca-certificates "$VERSION_CODENAME" "$base.new" "$mirror" >"$scratch/debootstrap.log" 2>&1 ||
+    { rm -rf "$base.new"; skip "debootstrap failed: $(tail -n 2 "$scratch/debootstrap.log")"; }
+  mv "$base.new" "$base"
+fi
+[ -x "$root/dist/cukit/bin/cukit" ] || "$root/cmd/dev" dist >/dev/null
+
+context=$scratch/context
+mkdir -p "$context/cukit"
+cp -r "$root/dist/cukit/." "$context/cukit/"
+cp "$root"/manifests/quickstart.yaml "$root"/manifests/quickstart.lock.yaml "$context/"
+index=$(python3 -c 'from pip._internal.models.index import PyPI; print(PyPI.simple_url)')
+
+# Builds one image: FROM is the Debian root, COPY and RUN are done as written, ENV is kept for the end.
+image() {
+  local to=$1 line words
+  mkdir -p "$to/lower" "$to/upper" "$to/work" "$to/root"
+  mount -t overlay overlay -o "lowerdir=$base,upperdir=$to/upper,workdir=$to/work" "$to/root"
+  mkdir -p "$to/root/wheels" "$to/root/proc" "$to/root/dev"
+  mount --bind "$wheels" "$to/root/wheels"
+  mount -t proc proc "$to/root/proc"
+  mount --rbind /dev "$to/root/dev"
+  cp /etc/resolv.conf /etc/hosts "$to/root/etc/" 2>/dev/null || true
+  cp -L "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$to/root/etc/site-ca.crt"
+  sed -e ':a' -e '/\\$/N; s/\\\n//; ta' "$root/manifests/container/Dockerfile" | while read -r line; do
+    case $line in
+      COPY\ --from=*) : ;;
+      COPY\ *) read -r -a words <<<"${line#COPY }"
+        for ((i = 0; i < ${#words[@]} - 1; i++)); do
+          mkdir -p "$to/root/${words[-1]}"
+          if [ -d "$context/${words[i]}" ]; then cp -r "$context/${words[i]}/." "$to/root/${words[-1]}"; # a folder's content, as COPY has it
+          else cp "$context/${words[i]}" "$to/root/${words[-1]}"; fi
+        done ;;
+      RUN\ apt-get*) : ;; # already in the Debian root
+      RUN\ *) chroot "$to/root" env -i PATH=/usr/bin:/bin HOME=/root TMPDIR=/tmp CUKIT_INDEX_URL="$index" PIP_FIND_LINKS=/wheels \
+          SSL_CERT_FILE=/etc/site-ca.crt CURL_CA_BUNDLE=/etc/site-ca.crt sh -ec "${line#RUN }" || exit 1 ;;
+    esac
+  done
+}
+release() {
+  umount -R "$1/root/dev" "$1/root/proc" "$1/root/wheels" 2>/dev/null || true
+  umount "$1/root" 2>/dev/null || true
+}
+build() {
+  unshare -m --propagation private bash -euc "$(declare -f image release fail); base=$base wheels=$wheels root=$root context=$context index=$index
+    image '$1' || { release '$1'; exit 1; }
+    write() { cat >\"\$1\"; }
+    cp '$scratch/probe.cu' '$1/root/tmp/probe.cu'
+    chroot '$1/root' env -i PATH=/opt/cuda/bin:/usr/bin:/bin HOME=/root nvcc -arch=sm_90 -o /tmp/probe /tmp/probe.cu || fail 'nvcc in the image'
+    (cd '$1/root' && find root opt var/cache var/tmp home -newer usr/bin/g++ -not -path 'opt/cuda*' -type f) >'$1/left'
+    (cd '$1/root/opt/cuda' && find . -path ./.cukit -prune -o -printf '%p %y %m %T@ %l\n' | sort; find . -type f -not -path './.cukit/*' -print0 | sort -z | xargs -0 sha256sum) | sha256sum >'$1/bytes'
+    find '$1/root/opt/cuda' -type f -links +1 >'$1/linked'
+    release '$1'"
+}
+write_probe "$scratch/probe.cu"
+build "$scratch/first" || fail "the build steps"
+build "$scratch/second" || fail "the build steps a second time"
+cmp "$scratch/first/bytes" "$scratch/second/bytes" || fail "two builds, two results"
+[ ! -s "$scratch/first/linked" ] || fail "files are linked to elsewhere: $(head -n 3 "$scratch/first/linked")"
+[ ! -s "$scratch/first/left" ] || fail "something is left behind: $(head -n 5 "$scratch/first/left")"
