@@ -10,7 +10,8 @@
 namespace cukit::cmd {
 
 knowledge::Knowledge Invocation::knowledge() const {
-  return options.recipes.empty() ? knowledge::Knowledge::embedded() : knowledge::Knowledge::from(options.recipes);
+  return options.recipes.empty() ? knowledge::Knowledge::embedded()
+                                 : knowledge::Knowledge::from(options.recipes);
 }
 
 CLI::App* Commands::add(const std::string& name, const std::string& summary, Action action) {
@@ -20,26 +21,35 @@ CLI::App* Commands::add(const std::string& name, const std::string& summary, Act
 }
 
 void SettingsOptions::add_source_options(CLI::App& app) {
-  app.add_option("--index-url", index_url, "Python index (URL or folder) instead of the configured one")->type_name("URL");
+  app.add_option("--index-url", index_url,
+                 "Python index (URL or folder) instead of the configured one")
+      ->type_name("URL");
 }
 
 void SettingsOptions::add_lock_options(CLI::App& app) {
-  auto* first = app.add_flag("--locked", locked, "Fail when the lock is stale or this machine does not meet it");
+  auto* first = app.add_flag("--locked", locked,
+                             "Fail when the lock is stale or this machine does not meet it");
   app.add_flag("--frozen", frozen, "Take the lock as it is")->excludes(first);
   add_source_options(app);
 }
 
 void SettingsOptions::add_tree_options(CLI::App& app) {
-  app.add_option("--platform", platform, "linux-x86_64, linux-sbsa or linux-aarch64; default: this machine's")->type_name("NAME");
-  app.add_option("--prefix", prefix, "Put a self-contained copy there, and nothing anywhere else")->type_name("DIR");
-  app.add_option("--durability", durability, "full: nothing is renamed before it is on disk; normal: leave that to the kernel")
+  app.add_option("--platform", platform,
+                 "linux-x86_64, linux-sbsa or linux-aarch64; default: this machine's")
+      ->type_name("NAME");
+  app.add_option("--prefix", prefix, "Put a self-contained copy there, and nothing anywhere else")
+      ->type_name("DIR");
+  app.add_option("--durability", durability,
+                 "full: nothing is renamed before it is on disk; normal: leave that to the kernel")
       ->check(CLI::IsMember({"full", "normal"}))
       ->type_name("HOW");
 }
 
 Result<pipeline::Settings> SettingsOptions::settings() const {
   pipeline::Settings result;
-  result.lock_mode = locked ? pipeline::LockMode::locked : frozen ? pipeline::LockMode::frozen : pipeline::LockMode::normal;
+  result.lock_mode = locked   ? pipeline::LockMode::locked
+                     : frozen ? pipeline::LockMode::frozen
+                              : pipeline::LockMode::normal;
   result.index_url = index_url;
   if (!platform.empty()) {
     CUKIT_TRY_ASSIGN(result.platform, Platform::parse(platform));
@@ -56,18 +66,22 @@ Result<OpenSession> open_session(Invocation& invocation, const pipeline::Setting
   store::Home home;
   if (!settings.prefix.empty() && !invocation.environment.get("CUKIT_HOME")) {
     const auto parent = fs::absolute(settings.prefix).lexically_normal().parent_path();
-    CUKIT_TRY_ASSIGN(result.temporary_home, TempDirectory::create(parent.empty() ? "/" : parent, ".cukit-home-"));
+    CUKIT_TRY_ASSIGN(result.temporary_home,
+                     TempDirectory::create(parent.empty() ? "/" : parent, ".cukit-home-"));
     home.root = result.temporary_home->path();
     home.cache = home.root / "cache";
   } else {
     CUKIT_TRY_ASSIGN(home, store::find_home(invocation.environment));
   }
-  result.session = std::make_unique<pipeline::Session>(invocation.environment, home, invocation.knowledge(), settings,
-                                                       *invocation.progress, invocation.stop);
+  result.session =
+      std::make_unique<pipeline::Session>(invocation.environment, home, invocation.knowledge(),
+                                          settings, *invocation.progress, invocation.stop);
   return result;
 }
 
-void print_json(const text::Json& json) { std::fputs((json.dump() + "\n").c_str(), stdout); }
+void print_json(const text::Json& json) {
+  std::fputs((json.dump() + "\n").c_str(), stdout);
+}
 
 text::Json error_json(const Error& error) {
   auto causes = text::Json::list();
@@ -97,13 +111,17 @@ text::Json conflict_json(const resolve::Conflict& conflict) {
   for (const auto& way : conflict.ways_out) {
     ways.add(text::Json::object().set("change", way.change).set("result", way.result));
   }
-  return text::Json::object().set("schema", "cukit.conflict/1").set("demands", demands).set("ways_out", ways);
+  return text::Json::object()
+      .set("schema", "cukit.conflict/1")
+      .set("demands", demands)
+      .set("ways_out", ways);
 }
 
 namespace {
 
 std::string error_text(const ui::Terminal& terminal, const Error& error) {
-  std::string out = terminal.paint(ui::Style::bad, "error") + ": " + printable(error.message) + "\n";
+  std::string out =
+      terminal.paint(ui::Style::bad, "error") + ": " + printable(error.message) + "\n";
   if (!error.where.empty()) {
     out += "  at " + printable(error.where) + "\n";
   }
@@ -118,13 +136,16 @@ std::string error_text(const ui::Terminal& terminal, const Error& error) {
 
 } // namespace
 
-std::string conflict_text(const ui::Terminal& terminal, const Error& error, const resolve::Conflict& conflict) {
-  std::string out = terminal.paint(ui::Style::bad, "conflict") + ": " + printable(error.message) + "\n";
+std::string conflict_text(const ui::Terminal& terminal, const Error& error,
+                          const resolve::Conflict& conflict) {
+  std::string out =
+      terminal.paint(ui::Style::bad, "conflict") + ": " + printable(error.message) + "\n";
   out += "  these demands cannot hold together:\n";
   for (const auto& demand : conflict.demands) {
     out += "  - " + terminal.paint(ui::Style::bold, printable(demand.text));
     if (demand.line > 0) {
-      out += terminal.paint(ui::Style::dim, fmt::format("  ({}:{})", printable(demand.file), demand.line));
+      out += terminal.paint(ui::Style::dim,
+                            fmt::format("  ({}:{})", printable(demand.file), demand.line));
     }
     out += "\n      " + printable(demand.reason);
     if (!demand.source.empty()) {
@@ -136,7 +157,8 @@ std::string conflict_text(const ui::Terminal& terminal, const Error& error, cons
     out += "  any one of these changes solves it:\n";
     for (std::size_t i = 0; i < conflict.ways_out.size() && i < 3; ++i) {
       const auto& way = conflict.ways_out[i];
-      out += "  " + terminal.paint(ui::Style::accent, "*") + " " + printable(way.change) + "\n      gives " + printable(way.result) + "\n";
+      out += "  " + terminal.paint(ui::Style::accent, "*") + " " + printable(way.change) +
+             "\n      gives " + printable(way.result) + "\n";
     }
     if (conflict.ways_out.size() > 3) {
       out += fmt::format("  ({} more with --json)\n", conflict.ways_out.size() - 3);
@@ -161,14 +183,16 @@ int report(Invocation& invocation, const pipeline::Failure& failure) {
   if (invocation.options.json) {
     print_json(conflict_json(*failure.conflict));
   } else {
-    std::fputs(conflict_text(*invocation.terminal, failure.error, *failure.conflict).c_str(), stderr);
+    std::fputs(conflict_text(*invocation.terminal, failure.error, *failure.conflict).c_str(),
+               stderr);
   }
   return static_cast<int>(ErrorCode::conflict);
 }
 
 namespace {
 
-Result<TreeReference> by_name(const store::Home& home, const names::Generation& generation, const std::string& name) {
+Result<TreeReference> by_name(const store::Home& home, const names::Generation& generation,
+                              const std::string& name) {
   CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(home.trees() / generation.tree));
   CUKIT_TRY_ASSIGN(const auto lock, lock::read(generation.lock, "the lock of " + name));
   return TreeReference{.tree = std::move(tree), .name = name, .gpus = lock.gpus};
@@ -179,7 +203,8 @@ Result<TreeReference> the_only_one(const store::Home& home) {
   if (all.size() != 1) {
     return tl::unexpected<Error>(
         Error{.code = ErrorCode::usage,
-              .message = all.empty() ? "there is no toolkit yet" : "there are several toolkits: " + join(all, ", "),
+              .message = all.empty() ? "there is no toolkit yet"
+                                     : "there are several toolkits: " + join(all, ", "),
               .hint = all.empty() ? "run `cukit up MANIFEST` first" : "name one of them"});
   }
   CUKIT_TRY_ASSIGN(const auto generation, names::current(home, all.front()));
@@ -191,7 +216,8 @@ Result<TreeReference> the_only_one(const store::Home& home) {
 
 } // namespace
 
-Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home, const std::string& text) {
+Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home,
+                                const std::string& text) {
   if (text.empty()) {
     return the_only_one(home);
   }
@@ -226,10 +252,11 @@ Result<TreeReference> find_tree(const Invocation& invocation, const store::Home&
   }
   CUKIT_TRY_ASSIGN(const auto known, names::list(home));
   const auto near = did_you_mean(name, known);
-  return tl::unexpected<Error>(Error{.code = ErrorCode::usage,
-                                     .message = fmt::format("there is no toolkit `{}`", text),
-                                     .hint = near.empty() ? "`cukit list` shows the toolkits that are here"
-                                                          : fmt::format("did you mean `{}`? `cukit list` shows all", near)});
+  return tl::unexpected<Error>(
+      Error{.code = ErrorCode::usage,
+            .message = fmt::format("there is no toolkit `{}`", text),
+            .hint = near.empty() ? "`cukit list` shows the toolkits that are here"
+                                 : fmt::format("did you mean `{}`? `cukit list` shows all", near)});
 }
 
 } // namespace cukit::cmd

@@ -1,4 +1,5 @@
-// The frame of every command: options that all of them take, and how a command is registered. CLI11 appears only under cmd/.
+// The frame of every command: options that all of them take, and how a command is registered. CLI11
+// appears only under cmd/.
 #pragma once
 
 #include "pipeline/session.hpp"
@@ -59,7 +60,8 @@ void register_verify(Commands& commands);
 void register_releases(Commands& commands);
 void register_gpus(Commands& commands);
 
-/// Options that several commands share: --index-url, --locked, --frozen, --platform, --prefix, --durability.
+/// Options that several commands share: --index-url, --locked, --frozen, --platform, --prefix,
+/// --durability.
 struct SettingsOptions {
   bool locked = false;
   bool frozen = false;
@@ -76,8 +78,9 @@ struct SettingsOptions {
   [[nodiscard]] Result<pipeline::Settings> settings() const;
 };
 
-/// A session in CUKIT_HOME or the XDG folders. With a prefix and no CUKIT_HOME the store lies in a temporary folder beside the prefix
-/// and is gone when the session is: nothing but the prefix is left.
+/// A session in CUKIT_HOME or the XDG folders. With a prefix and no CUKIT_HOME the store lies in a
+/// temporary folder beside the prefix and is gone when the session is: nothing but the prefix is
+/// left.
 struct OpenSession {
   std::optional<TempDirectory> temporary_home;
   std::unique_ptr<pipeline::Session> session;
@@ -89,17 +92,20 @@ int report(Invocation& invocation, const Error& error);
 int report(Invocation& invocation, const pipeline::Failure& failure);
 text::Json error_json(const Error& error);
 text::Json conflict_json(const resolve::Conflict& conflict);
-std::string conflict_text(const ui::Terminal& terminal, const Error& error, const resolve::Conflict& conflict);
+std::string conflict_text(const ui::Terminal& terminal, const Error& error,
+                          const resolve::Conflict& conflict);
 void print_json(const text::Json& json);
 /// Signals as they were when cukit started: for a program that takes this one's place.
 void restore_signals();
 
-/// A tree by name, by path, by the beginning of its id, or by the manifest whose name it has; with what its generation knows.
+/// A tree by name, by path, by the beginning of its id, or by the manifest whose name it has; with
+/// what its generation knows.
 struct TreeReference {
   assemble::Tree tree;
-  std::string name;               ///< empty when it was given by path or id
-  std::vector<GpuTarget> gpus;    ///< of the generation's lock
+  std::string name;            ///< empty when it was given by path or id
+  std::vector<GpuTarget> gpus; ///< of the generation's lock
 };
-Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home, const std::string& text);
+Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home,
+                                const std::string& text);
 
 } // namespace cukit::cmd

@@ -1,4 +1,5 @@
-// The only main(): reads the environment once, turns signals into a stop request, runs one command, prints its error.
+// The only main(): reads the environment once, turns signals into a stop request, runs one command,
+// prints its error.
 #include "cli.hpp"
 #include "host/machine.hpp"
 #include "ui/progress_view.hpp"
@@ -12,8 +13,9 @@ namespace cukit::cmd {
 
 namespace {
 
-/// Blocks the signals that end a program in every thread and waits for them in one: the first asks the work to stop, the second ends
-/// the program at once (what it leaves in staging/ is swept by the next run).
+/// Blocks the signals that end a program in every thread and waits for them in one: the first asks
+/// the work to stop, the second ends the program at once (what it leaves in staging/ is swept by
+/// the next run).
 class SignalWatch {
 public:
   SignalWatch() {
@@ -59,7 +61,8 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
   app.add_option("--progress", options.progress, "How to show progress: auto, bars, lines or none")
       ->check(CLI::IsMember({"auto", "bars", "lines", "none"}))
       ->type_name("HOW");
-  app.add_option("--recipes", options.recipes, "Take the recipes of this folder instead of the built-in ones")
+  app.add_option("--recipes", options.recipes,
+                 "Take the recipes of this folder instead of the built-in ones")
       ->type_name("DIR");
 }
 
@@ -69,16 +72,20 @@ int run(int argc, char** argv) {
   invocation.environment = Environment::of_this_process();
   invocation.stop = signals.token();
 
-  CLI::App app("Builds matched CUDA toolchains from NVIDIA's redistributables, proves them and keeps them side by side.", "cukit");
+  CLI::App app("Builds matched CUDA toolchains from NVIDIA's redistributables, proves them and "
+               "keeps them side by side.",
+               "cukit");
   app.set_version_flag("--version", "cukit " CUKIT_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  app.footer("Exit codes: 0 done, 1 the expected \"no\", 2 usage or manifest, 3 conflict, 4 network or source,\n"
+  app.footer("Exit codes: 0 done, 1 the expected \"no\", 2 usage or manifest, 3 conflict, 4 "
+             "network or source,\n"
              "5 integrity, 6 host (disk, permission, missing program), 130 interrupted.");
   add_global_options(app, invocation.options);
   Commands commands(app);
-  for (const auto* enroll : {&register_up, &register_lock, &register_fetch_and_build, &register_validate, &register_env,
-                             &register_run, &register_list, &register_verify, &register_releases, &register_gpus}) {
+  for (const auto* enroll :
+       {&register_up, &register_lock, &register_fetch_and_build, &register_validate, &register_env,
+        &register_run, &register_list, &register_verify, &register_releases, &register_gpus}) {
     (*enroll)(commands);
   }
   try {
@@ -92,8 +99,10 @@ int run(int argc, char** argv) {
   if (!invocation.environment.get("PATH")) {
     invocation.environment.set("PATH", "/usr/local/bin:/usr/bin:/bin");
   }
-  invocation.terminal = std::make_unique<ui::Terminal>(invocation.environment, invocation.options.color, 2);
-  invocation.progress = ui::make_progress(*invocation.terminal, invocation.options.quiet ? "none" : invocation.options.progress);
+  invocation.terminal =
+      std::make_unique<ui::Terminal>(invocation.environment, invocation.options.color, 2);
+  invocation.progress = ui::make_progress(
+      *invocation.terminal, invocation.options.quiet ? "none" : invocation.options.progress);
   return commands.chosen()(invocation);
 }
 

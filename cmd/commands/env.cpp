@@ -1,10 +1,9 @@
 #include "cli.hpp"
 #include "export/environment.hpp"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
+#include <unistd.h>
 
 namespace cukit::cmd {
 
@@ -22,7 +21,8 @@ struct RunOptions {
   std::vector<std::string> command;
 };
 
-Result<exports::ToolkitEnvironment> toolkit_environment(const Invocation& invocation, const std::string& toolkit,
+Result<exports::ToolkitEnvironment> toolkit_environment(const Invocation& invocation,
+                                                        const std::string& toolkit,
                                                         const std::vector<std::string>& gpus,
                                                         const std::vector<std::string>& consumers) {
   const auto knowledge = invocation.knowledge();
@@ -47,7 +47,8 @@ int run_env(Invocation& invocation, const EnvOptions& options) {
   if (!shell) {
     return report(invocation, shell.error());
   }
-  const auto environment = toolkit_environment(invocation, options.toolkit, options.gpus, options.consumers);
+  const auto environment =
+      toolkit_environment(invocation, options.toolkit, options.gpus, options.consumers);
   if (!environment) {
     return report(invocation, environment.error());
   }
@@ -55,18 +56,21 @@ int run_env(Invocation& invocation, const EnvOptions& options) {
   return 0;
 }
 
-// `cukit run`: the child's code; cukit's own failures are 125, a program that cannot be executed 126, one that is not found 127.
+// `cukit run`: the child's code; cukit's own failures are 125, a program that cannot be executed
+// 126, one that is not found 127.
 constexpr int k_own_failure = 125;
 constexpr int k_not_executable = 126;
 constexpr int k_not_found = 127;
 
-int become(const Environment& environment, const std::vector<std::string>& command, Invocation& invocation) {
+int become(const Environment& environment, const std::vector<std::string>& command,
+           Invocation& invocation) {
   std::string program = command.front();
   if (program.find('/') == std::string::npos) {
     program = environment.find_program(program);
   }
   if (program.empty() || !path_exists(program)) {
-    report(invocation, Error{.code = ErrorCode::host, .message = fmt::format("`{}` is not found", command.front())});
+    report(invocation, Error{.code = ErrorCode::host,
+                             .message = fmt::format("`{}` is not found", command.front())});
     return k_not_found;
   }
   std::vector<std::string> arguments = command;
@@ -100,20 +104,29 @@ int run_run(Invocation& invocation, const RunOptions& options) {
 
 void register_env(Commands& commands) {
   auto options = std::make_shared<EnvOptions>();
-  auto* app = commands.add("env", "Print the variables that make every consumer use a toolkit",
-                           [options](Invocation& invocation) { return run_env(invocation, *options); });
-  app->add_option("TOOLKIT", options->toolkit, "Name, manifest, path or id of a tree; may be left out when there is one");
-  app->add_option("--shell", options->shell, "sh, bash, zsh, fish, json or plain (NAME=VALUE lines)")->type_name("NAME");
-  app->add_option("--gpu", options->gpus, "Architecture lists for these instead of the manifest's GPUs")->type_name("GPU");
-  app->add_option("--consumer", options->consumers, "Variables of these consumers alone")->type_name("NAME");
+  auto* app =
+      commands.add("env", "Print the variables that make every consumer use a toolkit",
+                   [options](Invocation& invocation) { return run_env(invocation, *options); });
+  app->add_option("TOOLKIT", options->toolkit,
+                  "Name, manifest, path or id of a tree; may be left out when there is one");
+  app->add_option("--shell", options->shell,
+                  "sh, bash, zsh, fish, json or plain (NAME=VALUE lines)")
+      ->type_name("NAME");
+  app->add_option("--gpu", options->gpus,
+                  "Architecture lists for these instead of the manifest's GPUs")
+      ->type_name("GPU");
+  app->add_option("--consumer", options->consumers, "Variables of these consumers alone")
+      ->type_name("NAME");
 }
 
 void register_run(Commands& commands) {
   auto options = std::make_shared<RunOptions>();
-  auto* app = commands.add("run", "Run a program with a toolkit's variables",
-                           [options](Invocation& invocation) { return run_run(invocation, *options); });
+  auto* app =
+      commands.add("run", "Run a program with a toolkit's variables",
+                   [options](Invocation& invocation) { return run_run(invocation, *options); });
   app->add_option("TOOLKIT", options->toolkit, "Name, manifest, path or id of a tree")->required();
-  app->add_option("COMMAND", options->command, "The program and its arguments; write -- before it")->required();
+  app->add_option("COMMAND", options->command, "The program and its arguments; write -- before it")
+      ->required();
   app->prefix_command(false);
   app->positionals_at_end(true);
 }

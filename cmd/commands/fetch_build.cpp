@@ -14,7 +14,8 @@ struct Options {
 
 int run_fetch(Invocation& invocation, const Options& options) {
   auto settings = options.settings.settings();
-  auto opened = settings ? open_session(invocation, *settings) : Result<OpenSession>(tl::unexpected<Error>(settings.error()));
+  auto opened = settings ? open_session(invocation, *settings)
+                         : Result<OpenSession>(tl::unexpected<Error>(settings.error()));
   if (!opened) {
     return report(invocation, opened.error());
   }
@@ -30,8 +31,9 @@ int run_fetch(Invocation& invocation, const Options& options) {
                    .set("release", locked->lock.release.text())
                    .set("downloaded_bytes", bytes));
   } else {
-    std::fputs(fmt::format("{}: everything of CUDA {} is in the store ({} downloaded)\n", locked->manifest.name.value,
-                           locked->lock.release.text(), human_bytes(bytes))
+    std::fputs(fmt::format("{}: everything of CUDA {} is in the store ({} downloaded)\n",
+                           locked->manifest.name.value, locked->lock.release.text(),
+                           human_bytes(bytes))
                    .c_str(),
                stdout);
   }
@@ -40,7 +42,8 @@ int run_fetch(Invocation& invocation, const Options& options) {
 
 int run_build(Invocation& invocation, const Options& options) {
   auto settings = options.settings.settings();
-  auto opened = settings ? open_session(invocation, *settings) : Result<OpenSession>(tl::unexpected<Error>(settings.error()));
+  auto opened = settings ? open_session(invocation, *settings)
+                         : Result<OpenSession>(tl::unexpected<Error>(settings.error()));
   if (!opened) {
     return report(invocation, opened.error());
   }
@@ -66,15 +69,20 @@ int run_build(Invocation& invocation, const Options& options) {
 
 void register_fetch_and_build(Commands& commands) {
   auto fetch_options = std::make_shared<Options>();
-  auto* fetch = commands.add("fetch", "Fill the store with what a manifest needs",
-                             [fetch_options](Invocation& invocation) { return run_fetch(invocation, *fetch_options); });
+  auto* fetch = commands.add(
+      "fetch", "Fill the store with what a manifest needs",
+      [fetch_options](Invocation& invocation) { return run_fetch(invocation, *fetch_options); });
   fetch->add_option("MANIFEST", fetch_options->manifest, "Manifest (YAML)")->required();
   fetch_options->settings.add_lock_options(*fetch);
-  fetch->add_option("--platform", fetch_options->settings.platform, "Another platform than this machine's")->type_name("NAME");
+  fetch
+      ->add_option("--platform", fetch_options->settings.platform,
+                   "Another platform than this machine's")
+      ->type_name("NAME");
 
   auto build_options = std::make_shared<Options>();
-  auto* build = commands.add("build", "Make the tree of a manifest, without validation and without a name",
-                             [build_options](Invocation& invocation) { return run_build(invocation, *build_options); });
+  auto* build = commands.add(
+      "build", "Make the tree of a manifest, without validation and without a name",
+      [build_options](Invocation& invocation) { return run_build(invocation, *build_options); });
   build->add_option("MANIFEST", build_options->manifest, "Manifest (YAML)")->required();
   build_options->settings.add_lock_options(*build);
   build_options->settings.add_tree_options(*build);

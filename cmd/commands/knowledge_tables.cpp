@@ -2,6 +2,7 @@
 #include "base/strings.hpp"
 #include "cli.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace cukit::cmd {
@@ -29,11 +30,13 @@ Result<int> print_releases(Invocation& invocation) {
     return 0;
   }
   ui::Table table;
-  table.row({"CUDA", "PTX", "driver at least", "own driver", "CCCL", "gcc up to", "clang", "evidence"},
-            std::vector<ui::Style>(8, ui::Style::bold));
+  table.row(
+      {"CUDA", "PTX", "driver at least", "own driver", "CCCL", "gcc up to", "clang", "evidence"},
+      std::vector<ui::Style>(8, ui::Style::bold));
   for (const auto& release : *releases) {
-    table.row({release.minor.major_minor(), release.ptx.text(), fmt::format("{}", release.driver_floor),
-               fmt::format("{}", release.driver_branch), release.cccl.text(), fmt::format("{}", release.gcc_max),
+    table.row({release.minor.major_minor(), release.ptx.text(),
+               fmt::format("{}", release.driver_floor), fmt::format("{}", release.driver_branch),
+               release.cccl.text(), fmt::format("{}", release.gcc_max),
                fmt::format("{}..{}", release.clang_min, release.clang_max), release.evidence},
               {ui::Style::accent});
   }
@@ -44,10 +47,12 @@ Result<int> print_releases(Invocation& invocation) {
 std::string variants(const knowledge::Architecture& architecture) {
   std::string text;
   if (architecture.a_since) {
-    text += fmt::format("{}a from {}", architecture.target.sm(), architecture.a_since->major_minor());
+    text +=
+        fmt::format("{}a from {}", architecture.target.sm(), architecture.a_since->major_minor());
   }
   if (architecture.f_since) {
-    text += fmt::format("{}{}f from {}", text.empty() ? "" : ", ", architecture.target.sm(), architecture.f_since->major_minor());
+    text += fmt::format("{}{}f from {}", text.empty() ? "" : ", ", architecture.target.sm(),
+                        architecture.f_since->major_minor());
   }
   return text;
 }
@@ -55,6 +60,7 @@ std::string variants(const knowledge::Architecture& architecture) {
 Result<int> print_gpus(Invocation& invocation, const std::vector<std::string>& wanted) {
   const auto knowledge = invocation.knowledge();
   CUKIT_TRY_ASSIGN(const auto* architectures, knowledge.architectures());
+  CUKIT_TRY_ASSIGN(const auto* all_products, knowledge.products());
   std::vector<GpuTarget> only;
   for (const auto& text : wanted) {
     CUKIT_TRY_ASSIGN(const auto gpu, knowledge::find_gpu(knowledge, text));
@@ -62,13 +68,20 @@ Result<int> print_gpus(Invocation& invocation, const std::vector<std::string>& w
   }
   auto list = text::Json::list();
   ui::Table table;
-  table.row({"target", "cc", "architecture", "CUDA", "variants", "products"}, std::vector<ui::Style>(6, ui::Style::bold));
+  table.row({"target", "cc", "architecture", "CUDA", "variants", "products"},
+            std::vector<ui::Style>(6, ui::Style::bold));
   for (const auto& architecture : *architectures) {
     if (!only.empty() && std::find(only.begin(), only.end(), architecture.target) == only.end()) {
       continue;
     }
-    CUKIT_TRY_ASSIGN(const auto names, products_of(knowledge, architecture.target));
-    const auto last = architecture.last_cuda ? architecture.last_cuda->major_minor() : std::string();
+    std::vector<std::string> names;
+    for (const auto& product : *all_products) {
+      if (product.target == architecture.target) {
+        names.push_back(product.name);
+      }
+    }
+    const auto last =
+        architecture.last_cuda ? architecture.last_cuda->major_minor() : std::string();
     auto products = text::Json::list();
     for (const auto& name : names) {
       products.add(name);
@@ -83,9 +96,12 @@ Result<int> print_gpus(Invocation& invocation, const std::vector<std::string>& w
                  .set("f_since", architecture.f_since ? architecture.f_since->major_minor() : "")
                  .set("products", products)
                  .set("evidence", architecture.evidence));
-    std::vector<std::string> few(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(names.size(), only.empty() ? 3 : names.size())));
+    std::vector<std::string> few(
+        names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                                           names.size(), only.empty() ? 3 : names.size())));
     table.row({architecture.target.sm(), architecture.target.dotted(), architecture.name,
-               architecture.first_cuda.major_minor() + (last.empty() ? " .." : " .. " + last), variants(architecture),
+               architecture.first_cuda.major_minor() + (last.empty() ? " .." : " .. " + last),
+               variants(architecture),
                join(few, ", ") + (few.size() < names.size() ? ", ..." : "")},
               {ui::Style::accent});
   }
@@ -100,18 +116,20 @@ Result<int> print_gpus(Invocation& invocation, const std::vector<std::string>& w
 } // namespace
 
 void register_releases(Commands& commands) {
-  commands.add("releases", "CUDA releases: PTX, drivers, CCCL, host compilers", [](Invocation& invocation) {
-    const auto code = print_releases(invocation);
-    return code ? *code : report(invocation, code.error());
-  });
+  commands.add("releases", "CUDA releases: PTX, drivers, CCCL, host compilers",
+               [](Invocation& invocation) {
+                 const auto code = print_releases(invocation);
+                 return code ? *code : report(invocation, code.error());
+               });
 }
 
 void register_gpus(Commands& commands) {
   auto wanted = std::make_shared<std::vector<std::string>>();
-  auto* app = commands.add("gpus", "GPUs: targets, CUDA releases that serve them, products", [wanted](Invocation& invocation) {
-    const auto code = print_gpus(invocation, *wanted);
-    return code ? *code : report(invocation, code.error());
-  });
+  auto* app = commands.add("gpus", "GPUs: targets, CUDA releases that serve them, products",
+                           [wanted](Invocation& invocation) {
+                             const auto code = print_gpus(invocation, *wanted);
+                             return code ? *code : report(invocation, code.error());
+                           });
   app->add_option("GPU", *wanted, "Only these: sm_120, \"12.0\" or a product's name");
 }
 

@@ -34,7 +34,8 @@ Result<std::vector<Row>> rows(const store::Home& home) {
       gpus.push_back(gpu.sm());
     }
     seen.insert(generation->tree);
-    result.push_back(Row{name, generation->number, tree.release.text(), join(gpus, " "), std::move(tree)});
+    result.push_back(
+        Row{name, generation->number, tree.release.text(), join(gpus, " "), std::move(tree)});
   }
   if (folder_exists(home.trees())) {
     CUKIT_TRY_ASSIGN(const auto ids, list_directory(home.trees()));
@@ -71,23 +72,29 @@ int run_list(Invocation& invocation) {
                        .set("tree", tree_json(row.tree, row.name))
                        .set("components", components));
     }
-    print_json(text::Json::object().set("schema", "cukit.list/1").set("home", home->root.string()).set("toolkits", toolkits));
+    print_json(text::Json::object()
+                   .set("schema", "cukit.list/1")
+                   .set("home", home->root.string())
+                   .set("toolkits", toolkits));
     return 0;
   }
   if (all->empty()) {
-    std::fputs(fmt::format("no toolkit in {} yet; run `cukit up MANIFEST`\n", home->root.string()).c_str(), stdout);
+    std::fputs(
+        fmt::format("no toolkit in {} yet; run `cukit up MANIFEST`\n", home->root.string()).c_str(),
+        stdout);
     return 0;
   }
   ui::Table table;
-  table.row({"name", "CUDA", "nvcc", "ptxas", "GPUs", "tree"}, std::vector<ui::Style>(6, ui::Style::bold));
+  table.row({"name", "CUDA", "nvcc", "ptxas", "GPUs", "tree"},
+            std::vector<ui::Style>(6, ui::Style::bold));
   for (const auto& row : *all) {
     const auto version = [&](const std::string& component) {
       const auto found = row.tree.components.find(component);
       return found == row.tree.components.end() ? std::string("-") : found->second;
     };
     const auto ptxas = version("ptxas");
-    table.row({row.name.empty() ? "(no name)" : row.name, row.release, version("nvcc"), ptxas == "-" ? version("nvcc") : ptxas, row.gpus,
-               row.tree.path.string()},
+    table.row({row.name.empty() ? "(no name)" : row.name, row.release, version("nvcc"),
+               ptxas == "-" ? version("nvcc") : ptxas, row.gpus, row.tree.path.string()},
               {ui::Style::accent});
   }
   std::fputs(table.print(*invocation.terminal, "").c_str(), stdout);
@@ -96,6 +103,8 @@ int run_list(Invocation& invocation) {
 
 } // namespace
 
-void register_list(Commands& commands) { commands.add("list", "The toolkits that are here", run_list); }
+void register_list(Commands& commands) {
+  commands.add("list", "The toolkits that are here", run_list);
+}
 
 } // namespace cukit::cmd

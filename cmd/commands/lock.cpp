@@ -44,8 +44,9 @@ text::Json lock_json(const pipeline::Locked& locked) {
 }
 
 std::string lock_text(const ui::Terminal& terminal, const pipeline::Locked& locked, bool explain) {
-  std::string out = fmt::format("{}: CUDA {}, {}", terminal.paint(ui::Style::bold, locked.path.string()), locked.lock.release.text(),
-                                locked.changed ? "written" : "unchanged");
+  std::string out =
+      fmt::format("{}: CUDA {}, {}", terminal.paint(ui::Style::bold, locked.path.string()),
+                  locked.lock.release.text(), locked.changed ? "written" : "unchanged");
   out += locked.changed && !locked.why.empty() ? fmt::format(" ({})\n", locked.why) : "\n";
   if (locked.changed || explain) {
     ui::Table table;
@@ -56,7 +57,8 @@ std::string lock_text(const ui::Terminal& terminal, const pipeline::Locked& lock
     out += table.print(terminal);
   }
   for (const auto& note : locked.notes) {
-    out += fmt::format("  {} {} [{}]\n", terminal.paint(ui::Style::warn, "note"), printable(note.text), printable(note.source));
+    out += fmt::format("  {} {} [{}]\n", terminal.paint(ui::Style::warn, "note"),
+                       printable(note.text), printable(note.source));
   }
   return out;
 }
@@ -75,7 +77,8 @@ int lock_one(Invocation& invocation, const LockOptions& options, const std::stri
   if (!opened) {
     return report(invocation, opened.error());
   }
-  auto locked = options.check ? pipeline::check_lock(*opened->session, manifest) : pipeline::ensure_lock(*opened->session, manifest);
+  auto locked = options.check ? pipeline::check_lock(*opened->session, manifest)
+                              : pipeline::ensure_lock(*opened->session, manifest);
   if (!locked) {
     return report(invocation, locked.error());
   }
@@ -91,18 +94,23 @@ int lock_one(Invocation& invocation, const LockOptions& options, const std::stri
 
 void register_lock(Commands& commands) {
   auto options = std::make_shared<LockOptions>();
-  auto* app = commands.add("lock", "Resolve a manifest and write the lock beside it", [options](Invocation& invocation) {
-    int code = 0;
-    for (const auto& manifest : options->manifests) {
-      const int one = lock_one(invocation, *options, manifest);
-      code = code == 0 ? one : code;
-    }
-    return code;
-  });
+  auto* app = commands.add("lock", "Resolve a manifest and write the lock beside it",
+                           [options](Invocation& invocation) {
+                             int code = 0;
+                             for (const auto& manifest : options->manifests) {
+                               const int one = lock_one(invocation, *options, manifest);
+                               code = code == 0 ? one : code;
+                             }
+                             return code;
+                           });
   app->add_option("MANIFEST", options->manifests, "Manifests (YAML)")->required();
-  auto* check = app->add_flag("--check", options->check, "Only say whether the lock holds: exit 0 or 1");
-  app->add_flag("--upgrade", options->upgrade, "Choose anew instead of keeping the earlier lock's choices")->excludes(check);
-  app->add_flag("--explain", options->explain, "Show every choice with its reason; writes nothing")->excludes(check);
+  auto* check =
+      app->add_flag("--check", options->check, "Only say whether the lock holds: exit 0 or 1");
+  app->add_flag("--upgrade", options->upgrade,
+                "Choose anew instead of keeping the earlier lock's choices")
+      ->excludes(check);
+  app->add_flag("--explain", options->explain, "Show every choice with its reason; writes nothing")
+      ->excludes(check);
   options->settings.add_source_options(*app);
 }
 

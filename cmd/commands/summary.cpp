@@ -21,7 +21,8 @@ text::Json tree_json(const assemble::Tree& tree, const std::string& name) {
 namespace {
 
 template <typename Results> int count(const Results& results, State state) {
-  return static_cast<int>(std::count_if(results.begin(), results.end(), [&](const auto& r) { return r.state == state; }));
+  return static_cast<int>(std::count_if(results.begin(), results.end(),
+                                        [&](const auto& r) { return r.state == state; }));
 }
 
 struct Cell {
@@ -62,7 +63,8 @@ std::string failures(const ui::Terminal& terminal, const validate::Report& repor
   };
   for (const auto& build : report.builds) {
     if (build.state == State::failed) {
-      add(fmt::format("{} for {} did not compile as it must:", build.kernel, build.target), build.reason);
+      add(fmt::format("{} for {} did not compile as it must:", build.kernel, build.target),
+          build.reason);
     }
   }
   for (const auto& run : report.runs) {
@@ -83,7 +85,8 @@ std::string not_run(const ui::Terminal& terminal, const validate::Report& report
   }
   std::string out;
   for (const auto& [reason, times] : reasons) {
-    out += fmt::format("  {} {} programs: {}\n", terminal.paint(Style::warn, "not run"), times, printable(reason));
+    out += fmt::format("  {} {} programs: {}\n", terminal.paint(Style::warn, "not run"), times,
+                       printable(reason));
   }
   return out;
 }
@@ -105,7 +108,8 @@ std::string report_text(const ui::Terminal& terminal, const validate::Report& re
     if (std::find(kernels.begin(), kernels.end(), build.kernel) == kernels.end()) {
       kernels.push_back(build.kernel);
     }
-    if (!build.target.empty() && std::find(targets.begin(), targets.end(), build.target) == targets.end()) {
+    if (!build.target.empty() &&
+        std::find(targets.begin(), targets.end(), build.target) == targets.end()) {
       targets.push_back(build.target);
     }
   }
@@ -122,8 +126,9 @@ std::string report_text(const ui::Terminal& terminal, const validate::Report& re
     std::vector<std::string> cells{kernel};
     std::vector<Style> styles{Style::plain};
     for (const auto& target : targets) {
-      const bool exists = std::any_of(report.builds.begin(), report.builds.end(),
-                                      [&](const auto& b) { return b.kernel == kernel && b.target == target; });
+      const bool exists =
+          std::any_of(report.builds.begin(), report.builds.end(),
+                      [&](const auto& b) { return b.kernel == kernel && b.target == target; });
       const auto cell = exists ? cell_of(report, kernel, target) : Cell{"", Style::plain};
       cells.push_back(cell.text);
       styles.push_back(cell.style);
@@ -132,12 +137,16 @@ std::string report_text(const ui::Terminal& terminal, const validate::Report& re
   }
   std::string out = table.print(terminal);
   const int failed = report.count(State::failed);
-  out += fmt::format("  {} compiled, {} ran, {}, {} not run", count(report.builds, State::passed), count(report.runs, State::passed),
-                     terminal.paint(failed > 0 ? Style::bad : Style::plain, fmt::format("{} failed", failed)),
-                     count(report.runs, State::not_run));
-  out += report.host_compiler.empty() ? "\n" : fmt::format("  (host compiler {})\n", report.host_compiler);
+  out += fmt::format(
+      "  {} compiled, {} ran, {}, {} not run", count(report.builds, State::passed),
+      count(report.runs, State::passed),
+      terminal.paint(failed > 0 ? Style::bad : Style::plain, fmt::format("{} failed", failed)),
+      count(report.runs, State::not_run));
+  out += report.host_compiler.empty() ? "\n"
+                                      : fmt::format("  (host compiler {})\n", report.host_compiler);
   for (const auto& gpu : report.gpus) {
-    out += fmt::format("  GPU {}{}\n", gpu, report.driver.empty() ? "" : ", driver " + report.driver);
+    out +=
+        fmt::format("  GPU {}{}\n", gpu, report.driver.empty() ? "" : ", driver " + report.driver);
   }
   return out + not_run(terminal, report) + failures(terminal, report);
 }
@@ -146,18 +155,21 @@ std::string up_text(const ui::Terminal& terminal, const pipeline::UpResult& resu
   const auto& manifest = result.locked.manifest;
   const auto label = terminal.paint(Style::bold, manifest.name.value);
   if (result.nothing_to_do) {
-    return fmt::format("{}: nothing to do, CUDA {} stands at {}\n", label, result.locked.lock.release.text(),
-                       result.tree->path.string());
+    return fmt::format("{}: nothing to do, CUDA {} stands at {}\n", label,
+                       result.locked.lock.release.text(), result.tree->path.string());
   }
   std::string out;
   const bool failed = result.report && result.report->has_failure();
   out += fmt::format("{}: CUDA {} {}\n", label, result.locked.lock.release.text(),
-                     failed ? terminal.paint(Style::bad, "is built, but its validation failed") : terminal.paint(Style::good, "is ready"));
-  out += fmt::format("  tree    {}\n  digest  {}\n", result.tree->path.string(), result.tree->content.text());
+                     failed ? terminal.paint(Style::bad, "is built, but its validation failed")
+                            : terminal.paint(Style::good, "is ready"));
+  out += fmt::format("  tree    {}\n  digest  {}\n", result.tree->path.string(),
+                     result.tree->content.text());
   if (result.report) {
     out += report_text(terminal, *result.report);
   } else {
-    out += fmt::format("  {}\n", terminal.paint(Style::warn, "not validated: nothing was compiled with it"));
+    out += fmt::format("  {}\n",
+                       terminal.paint(Style::warn, "not validated: nothing was compiled with it"));
   }
   if (!failed && !result.name.empty()) {
     out += fmt::format("  use it  eval \"$(cukit env {})\"\n", result.name);

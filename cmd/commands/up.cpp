@@ -17,7 +17,7 @@ struct UpOptions {
 
 struct One {
   text::Json json;
-  std::string talk;  ///< for the terminal
+  std::string talk; ///< for the terminal
   int code = 0;
   std::optional<pipeline::Failure> failure;
 };
@@ -34,42 +34,56 @@ std::string dry_run_text(const pipeline::Session& session, const pipeline::UpRes
   const auto* part = result.locked.lock.find(session.platform());
   std::uint64_t bytes = 0;
   std::string list;
-  for (const auto& missing : part == nullptr ? std::vector<pipeline::Missing>{} : pipeline::missing_entries(session, *part)) {
+  for (const auto& missing : part == nullptr ? std::vector<pipeline::Missing>{}
+                                             : pipeline::missing_entries(session, *part)) {
     bytes += missing.bytes;
-    list += fmt::format("  {}  {}\n", missing.file, missing.ranged ? "headers only, by ranges" : human_bytes(missing.bytes));
+    list += fmt::format("  {}  {}\n", missing.file,
+                        missing.ranged ? "headers only, by ranges" : human_bytes(missing.bytes));
   }
-  // Modelled on a line of 100 Mbit/s and the unpacking rate of two processors; said so, never measured.
+  // Modelled on a line of 100 Mbit/s and the unpacking rate of two processors; said so, never
+  // measured.
   const double seconds = static_cast<double>(bytes) / 12.5e6 + static_cast<double>(bytes) / 80e6;
-  return fmt::format("{}: CUDA {}; would download {} (about {:.0f} s at 100 Mbit/s)\n{}", result.locked.manifest.name.value,
-                     result.locked.lock.release.text(), human_bytes(bytes), seconds, list);
+  return fmt::format("{}: CUDA {}; would download {} (about {:.0f} s at 100 Mbit/s)\n{}",
+                     result.locked.manifest.name.value, result.locked.lock.release.text(),
+                     human_bytes(bytes), seconds, list);
 }
 
-One succeeded(Invocation& invocation, const pipeline::Session& session, const pipeline::UpResult& result, double seconds, bool require_run) {
+One succeeded(Invocation& invocation, const pipeline::Session& session,
+              const pipeline::UpResult& result, double seconds, bool require_run) {
   One one;
   const bool failed = result.report && result.report->has_failure();
-  const bool unproven = require_run && (!result.report || result.report->count(validate::State::not_run) > 0);
-  const char* status = failed ? "failed" : session.settings.dry_run ? "dry_run" : result.nothing_to_do ? "nothing_to_do" : "ready";
+  const bool unproven =
+      require_run && (!result.report || result.report->count(validate::State::not_run) > 0);
+  const char* status = failed                     ? "failed"
+                       : session.settings.dry_run ? "dry_run"
+                       : result.nothing_to_do     ? "nothing_to_do"
+                                                  : "ready";
   one.json = text::Json::object();
   one.json.set("status", status).set("error", text::Json());
   if (result.tree) {
     one.json.set("tree", tree_json(*result.tree, result.name));
   }
-  one.json.set("lock", result.locked.path.string()).set("release", result.locked.lock.release.text());
+  one.json.set("lock", result.locked.path.string())
+      .set("release", result.locked.lock.release.text());
   one.json.set("validation", result.report ? validation_json(*result.report) : text::Json());
   one.json.set("notes", lock_notes(result.locked));
   one.json.set("downloaded_bytes", session.downloaded_bytes).set("seconds", seconds);
   one.code = failed || unproven ? 1 : 0;
-  one.talk = session.settings.dry_run ? dry_run_text(session, result) : up_text(*invocation.terminal, result);
+  one.talk = session.settings.dry_run ? dry_run_text(session, result)
+                                      : up_text(*invocation.terminal, result);
   for (const auto& note : result.locked.notes) {
-    one.talk += fmt::format("  {} {} [{}]\n", invocation.terminal->paint(ui::Style::warn, "note"), printable(note.text), printable(note.source));
+    one.talk += fmt::format("  {} {} [{}]\n", invocation.terminal->paint(ui::Style::warn, "note"),
+                            printable(note.text), printable(note.source));
   }
   if (session.downloaded_bytes > 0) {
-    one.talk += fmt::format("  {} downloaded, {:.1f} s\n", human_bytes(session.downloaded_bytes), seconds);
+    one.talk +=
+        fmt::format("  {} downloaded, {:.1f} s\n", human_bytes(session.downloaded_bytes), seconds);
   }
   return one;
 }
 
-One up_one(Invocation& invocation, const UpOptions& options, const pipeline::Settings& settings, const std::string& manifest) {
+One up_one(Invocation& invocation, const UpOptions& options, const pipeline::Settings& settings,
+           const std::string& manifest) {
   const auto began = std::chrono::steady_clock::now();
   One one;
   auto opened = open_session(invocation, settings);
@@ -77,7 +91,8 @@ One up_one(Invocation& invocation, const UpOptions& options, const pipeline::Set
     one.failure = std::move(opened.error());
   } else {
     auto result = pipeline::up(*opened->session, manifest);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (result) {
       one = succeeded(invocation, *opened->session, *result, seconds, options.require_run);
     } else {
@@ -86,8 +101,10 @@ One up_one(Invocation& invocation, const UpOptions& options, const pipeline::Set
   }
   if (one.failure) {
     one.code = static_cast<int>(one.failure->error.code);
-    one.json = text::Json::object().set("status", "error").set("error", one.failure->conflict ? conflict_json(*one.failure->conflict)
-                                                                                               : error_json(one.failure->error));
+    one.json = text::Json::object()
+                   .set("status", "error")
+                   .set("error", one.failure->conflict ? conflict_json(*one.failure->conflict)
+                                                       : error_json(one.failure->error));
   }
   return one;
 }
@@ -98,7 +115,8 @@ int run_up(Invocation& invocation, const UpOptions& options) {
     return report(invocation, settings.error());
   }
   if (!settings->prefix.empty() && options.manifests.size() > 1) {
-    return report(invocation, Error{.code = ErrorCode::usage, .message = "--prefix takes one manifest at a time"});
+    return report(invocation, Error{.code = ErrorCode::usage,
+                                    .message = "--prefix takes one manifest at a time"});
   }
   auto results = text::Json::list();
   int code = 0;
@@ -131,13 +149,16 @@ int run_up(Invocation& invocation, const UpOptions& options) {
 
 void register_up(Commands& commands) {
   auto options = std::make_shared<UpOptions>();
-  auto* app = commands.add("up", "From a manifest to a validated toolkit: lock, fetch, build, validate, name",
-                           [options](Invocation& invocation) { return run_up(invocation, *options); });
+  auto* app = commands.add(
+      "up", "From a manifest to a validated toolkit: lock, fetch, build, validate, name",
+      [options](Invocation& invocation) { return run_up(invocation, *options); });
   app->add_option("MANIFEST", options->manifests, "Manifests (YAML)")->required();
   options->settings.add_lock_options(*app);
   options->settings.add_tree_options(*app);
-  app->add_flag("--no-validate", options->settings.no_validate, "Leave validation out; the result says so");
-  app->add_flag("--require-run", options->require_run, "Fail when a kernel could not be run for want of a GPU");
+  app->add_flag("--no-validate", options->settings.no_validate,
+                "Leave validation out; the result says so");
+  app->add_flag("--require-run", options->require_run,
+                "Fail when a kernel could not be run for want of a GPU");
   app->add_flag("--dry-run", options->settings.dry_run, "Only say what would be downloaded");
 }
 

@@ -33,7 +33,8 @@ Result<std::vector<Checked>> check_home(const Invocation& invocation, const stor
   return result;
 }
 
-Result<std::vector<Checked>> check(const Invocation& invocation, const std::vector<std::string>& toolkits) {
+Result<std::vector<Checked>> check(const Invocation& invocation,
+                                   const std::vector<std::string>& toolkits) {
   CUKIT_TRY_ASSIGN(const auto home, store::find_home(invocation.environment));
   if (toolkits.empty()) {
     return check_home(invocation, home);
@@ -65,10 +66,14 @@ int run_verify(Invocation& invocation, const std::vector<std::string>& toolkits)
     results.add(text::Json::object().set("what", one.what).set("problems", problems));
   }
   if (invocation.options.json) {
-    print_json(text::Json::object().set("schema", "cukit.verify/1").set("clean", clean).set("results", results));
+    print_json(text::Json::object()
+                   .set("schema", "cukit.verify/1")
+                   .set("clean", clean)
+                   .set("results", results));
   } else {
-    out += clean ? fmt::format("{} checked, all as they were built\n", checked->size())
-                 : "remove what is damaged (the tree's or entry's folder) and run `cukit up` again\n";
+    out += clean
+               ? fmt::format("{} checked, all as they were built\n", checked->size())
+               : "remove what is damaged (the tree's or entry's folder) and run `cukit up` again\n";
     std::fputs(out.c_str(), stdout);
   }
   return clean ? 0 : static_cast<int>(ErrorCode::expected_no);
@@ -78,9 +83,11 @@ int run_verify(Invocation& invocation, const std::vector<std::string>& toolkits)
 
 void register_verify(Commands& commands) {
   auto toolkits = std::make_shared<std::vector<std::string>>();
-  auto* app = commands.add("verify", "Hash every file of a toolkit again, or of all toolkits and the store",
-                           [toolkits](Invocation& invocation) { return run_verify(invocation, *toolkits); });
-  app->add_option("TOOLKIT", *toolkits, "Names, manifests, paths or ids of trees; none: everything");
+  auto* app = commands.add(
+      "verify", "Hash every file of a toolkit again, or of all toolkits and the store",
+      [toolkits](Invocation& invocation) { return run_verify(invocation, *toolkits); });
+  app->add_option("TOOLKIT", *toolkits,
+                  "Names, manifests, paths or ids of trees; none: everything");
 }
 
 } // namespace cukit::cmd

@@ -49,7 +49,9 @@ public:
     const auto& ended = works_[work];
     // Small files would fill a log without telling anything.
     if (!ended.unit.empty() || ended.done >= 1'000'000) {
-      std::fputs(fmt::format("  {}: {}\n", printable(ended.label), amount(ended, ended.done)).c_str(), stderr);
+      std::fputs(
+          fmt::format("  {}: {}\n", printable(ended.label), amount(ended, ended.done)).c_str(),
+          stderr);
     }
     works_.erase(work);
   }
@@ -112,7 +114,10 @@ private:
 
   [[nodiscard]] std::string line(const Work& work, int width) const {
     const int label_width = std::clamp(width / 3, 12, 34);
-    const double share = work.total == 0 ? 0 : std::min(1.0, static_cast<double>(work.done) / static_cast<double>(work.total));
+    const double share =
+        work.total == 0
+            ? 0
+            : std::min(1.0, static_cast<double>(work.done) / static_cast<double>(work.total));
     const int bar_width = std::clamp(width - label_width - 34, 8, 40);
     const int filled = static_cast<int>(share * bar_width);
     std::string bar;
@@ -122,11 +127,16 @@ private:
     const double seconds = std::chrono::duration<double>(Clock::now() - work.began).count();
     std::string rate;
     if (work.unit.empty() && seconds > 0.5) {
-      rate = fmt::format("{}/s", human_bytes(static_cast<unsigned long long>(static_cast<double>(work.done) / seconds)));
+      rate = fmt::format("{}/s", human_bytes(static_cast<unsigned long long>(
+                                     static_cast<double>(work.done) / seconds)));
     }
-    const std::string label = printable(work.label).substr(0, static_cast<std::size_t>(label_width));
-    const std::string numbers = work.total == 0 ? amount(work, work.done) : fmt::format("{:>3.0f}%  {}", share * 100, amount(work, work.total));
-    return fmt::format("  {:<{}} {} {:<16} {}", label, label_width, terminal_.paint(Style::accent, bar), numbers, rate);
+    const std::string label =
+        printable(work.label).substr(0, static_cast<std::size_t>(label_width));
+    const std::string numbers =
+        work.total == 0 ? amount(work, work.done)
+                        : fmt::format("{:>3.0f}%  {}", share * 100, amount(work, work.total));
+    return fmt::format("  {:<{}} {} {:<16} {}", label, label_width,
+                       terminal_.paint(Style::accent, bar), numbers, rate);
   }
 
   // Ten times a second is smooth to the eye and costs nothing.

@@ -1,4 +1,5 @@
-// Progress as a person sees it: bars that are redrawn on a terminal, one line per finished piece elsewhere.
+// Progress as a person sees it: bars that are redrawn on a terminal, one line per finished piece
+// elsewhere.
 #pragma once
 
 #include "base/progress.hpp"

@@ -2,19 +2,20 @@
 
 #include "base/strings.hpp"
 
+#include <algorithm>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <algorithm>
 
 namespace cukit::ui {
 
 Terminal::Terminal(const Environment& environment, std::string_view color, int descriptor)
-    : is_terminal_(::isatty(descriptor) == 1 && environment.get("TERM").value_or("dumb") != "dumb"), descriptor_(descriptor) {
+    : is_terminal_(::isatty(descriptor) == 1 && environment.get("TERM").value_or("dumb") != "dumb"),
+      descriptor_(descriptor) {
   if (color == "always") {
     colored_ = true;
   } else if (color == "auto") {
-    colored_ = environment.get("FORCE_COLOR").has_value() || (is_terminal_ && !environment.get("NO_COLOR"));
+    colored_ = environment.get("FORCE_COLOR").has_value() ||
+               (is_terminal_ && !environment.get("NO_COLOR"));
   }
 }
 
@@ -38,8 +39,9 @@ std::string Terminal::paint(Style style, std::string_view text) const {
 namespace {
 
 std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0U) != 0x80;
+  }));
 }
 
 } // namespace

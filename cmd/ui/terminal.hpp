@@ -1,4 +1,5 @@
-// What is known of the place the talk goes to (standard error): a terminal or not, its width, colours or not.
+// What is known of the place the talk goes to (standard error): a terminal or not, its width,
+// colours or not.
 #pragma once
 
 #include "base/environment.hpp"

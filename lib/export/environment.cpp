@@ -51,6 +51,10 @@ void add_consumer(ToolkitEnvironment& result, const knowledge::Consumer& consume
                        [&](const Variable& v) { return v.name == name; });
   };
   for (const auto& [name, value_template] : consumer.environment) {
+    // XLA_FLAGS and its like hold a user's own flags too: set only for a consumer that was named.
+    if (request.consumers.empty() && name.ends_with("_FLAGS")) {
+      continue;
+    }
     // A tool that this tree does not hold is not pointed at.
     if (value_template.starts_with("{tree}/") &&
         !path_exists(request.tree / value_template.substr(std::string_view("{tree}/").size()))) {

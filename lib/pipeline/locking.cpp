@@ -166,7 +166,7 @@ Outcome<Locked> ensure_lock(Session& session, const fs::path& manifest_path) {
   std::optional<lock::Lock> earlier;
   CUKIT_TRY_ASSIGN(auto result, read_existing(session, manifest_path, machine, earlier));
   const auto mode = session.settings.lock_mode;
-  if (result.why.empty() && mode != LockMode::upgrade) {
+  if (result.why.empty() && mode != LockMode::upgrade && !session.settings.explain) {
     return locked_as_it_is(std::move(result), session);
   }
   if (mode == LockMode::locked || mode == LockMode::frozen) {

@@ -44,14 +44,16 @@ struct Settings {
   store::Durability durability = store::Durability::full;
   bool validate = true;
   bool dry_run = false;
+  bool explain = false; ///< resolve again, keeping what the lock chose, to have the reasons
 };
 
 class Session {
 public:
-  Session(Environment environment, store::Home home, knowledge::Knowledge knowledge,
-          Settings settings, Progress& progress, std::stop_token stop)
-      : environment(std::move(environment)), home(std::move(home)), knowledge(std::move(knowledge)),
-        settings(std::move(settings)), progress(progress), stop(std::move(stop)) {}
+  Session(Environment with_environment, store::Home in_home, knowledge::Knowledge with_knowledge,
+          Settings with_settings, Progress& told, std::stop_token stopped_by)
+      : environment(std::move(with_environment)), home(std::move(in_home)),
+        knowledge(std::move(with_knowledge)), settings(std::move(with_settings)), progress(told),
+        stop(std::move(stopped_by)) {}
 
   Environment environment;
   store::Home home;
