@@ -1,9 +1,11 @@
-// HTTP by libcurl's multi interface. One Client per process and thread of use; it keeps connections, speaks HTTP/2 where the
-// server does, verifies certificates always, and follows at most limits::k_redirects redirects, never from https to anything
-// else. Plain http is taken for loopback addresses, and elsewhere only when the options allow it.
+// HTTP by libcurl's multi interface. One Client per process is enough; it keeps connections, speaks
+// HTTP/2 where the server does, verifies certificates always, and follows at most
+// limits::k_redirects redirects, never from https to anything else. Plain http is taken for
+// loopback addresses, and elsewhere only when the options allow it.
 //
-// CA bundle: CUKIT_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, PIP_CERT in that order, else libcurl's default.
-// Proxies: https_proxy, http_proxy, all_proxy, no_proxy in either case, as libcurl reads them.
+// CA bundle: CUKIT_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, PIP_CERT in that
+// order, else libcurl's default. Proxies: https_proxy, http_proxy, all_proxy, no_proxy in either
+// case, as libcurl reads them.
 #pragma once
 
 #include "base/environment.hpp"
@@ -27,82 +29,108 @@ namespace cukit::http {
 
 struct Options {
   Environment environment = {};
-  bool allow_plain_http = false;  ///< for mirrors that the user named himself
+  bool allow_plain_http = false; ///< for mirrors that the user named himself
   int attempts = limits::k_attempts;
-  std::chrono::milliseconds first_delay{500}; ///< grows by doubling, with jitter; tests set it small
+  std::chrono::milliseconds first_delay{
+      500}; ///< grows by doubling, with jitter; tests set it small
   int connections_per_host = 8;
+  std::chrono::seconds stall{
+      limits::k_stall_seconds}; ///< so long below k_stall_bytes_per_second ends an attempt
 };
 
 struct Request {
   std::string url;
-  std::vector<std::string> headers = {};       ///< "Name: value"
+  std::vector<std::string> headers = {}; ///< "Name: value"
   std::uint64_t max_bytes = limits::k_index_page_bytes;
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> range = {}; ///< first and last byte; then only 206 with exactly this range succeeds
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> range =
+      {}; ///< first and last byte; then only 206 with exactly this range succeeds
 };
 
 struct Response {
   int status = 0;
   std::string body;
-  std::string final_url;      ///< after redirects: the base of relative links
-  std::string content_type;   ///< lower case, without parameters
+  std::string final_url;    ///< after redirects: the base of relative links
+  std::string content_type; ///< lower case, without parameters
   std::string etag;
   std::optional<std::uint64_t> total_size; ///< from Content-Range of a 206
 };
+
+/// What a failed attempt was, as far as another try is concerned.
+struct Attempt {
+  int status = 0; ///< 0: no answer
+  bool transport_failed =
+      false; ///< the connection, not the answer, was bad; false for certificates and broken rules
+  std::optional<std::chrono::seconds> retry_after = {};
+  int number = 1; ///< the attempt that just failed, from 1
+};
+/// Whether it is worth another try, and after how long: pure, used by get_all and by fetch. A wait
+/// that the server asks for is the least of it, up to limits::k_retry_after_seconds.
+std::optional<std::chrono::milliseconds> retry_delay(const Attempt& attempt, const Options& options,
+                                                     double jitter_0_to_1);
 
 /// One file that is to be streamed. Called on the thread that runs Client::stream.
 class Sink {
 public:
   virtual ~Sink() = default;
-  /// Headers of an attempt are in; `offset` is where the body begins in the file (0 after a restart). An error ends the transfer.
-  virtual Result<void> start(std::uint64_t offset, std::optional<std::uint64_t> total, std::string_view etag) = 0;
+  /// Headers of an attempt are in; `offset` is where the body begins in the file (0 after a
+  /// restart). An error ends the transfer.
+  virtual Result<void> start(std::uint64_t offset, std::optional<std::uint64_t> total,
+                             std::string_view etag) = 0;
   virtual Result<void> write(std::span<const std::uint8_t> bytes) = 0;
 };
 
 struct Download {
   std::string url;
   Sink* sink = nullptr;
-  std::uint64_t resume_at = 0;  ///< > 0: Range with If-Range `etag`; the server may answer from 0
-  std::string etag = {};        ///< strong, with its quotes
-  std::uint64_t max_bytes = 0;  ///< the transfer is cut when the file would grow beyond
-  std::uint64_t priority = 0;   ///< larger starts earlier
+  std::uint64_t resume_at = 0; ///< > 0: Range with If-Range `etag`; the server may answer from 0
+  std::string etag = {};       ///< strong, with its quotes
+  std::uint64_t max_bytes = 0; ///< the transfer is cut when the file would grow beyond
+  std::uint64_t priority = 0;  ///< larger starts earlier
 };
 
+/// How one attempt of a download ended.
+struct Ended {
+  Result<void> result;
+  Attempt attempt = {};       ///< of a failure; `number` is left to the caller
+  bool range_refused = false; ///< the answer did not fit the range that was asked for: only a start
+                              ///< from 0 makes sense
+};
+
+/// Safe from several threads: each call works on connections of its own.
 class Client {
 public:
   static Result<std::unique_ptr<Client>> create(Options options);
   virtual ~Client() = default;
 
-  /// All requests at once, each with the retry policy; answers in the order of the requests. A status that is not 2xx is an
-  /// error of code `source` whose message names the status, except 404, which is returned as a Response.
-  virtual std::vector<Result<Response>> get_all(std::span<const Request> requests, const std::stop_token& stop) = 0;
+  /// All requests at once, each with the retry policy; answers in the order of the requests. A
+  /// status that is not 2xx is an error of code `source` whose message names the status, except
+  /// 404, which is returned as a Response.
+  virtual std::vector<Result<Response>> get_all(std::span<const Request> requests,
+                                                const std::stop_token& stop) = 0;
   Result<Response> get(const Request& request, const std::stop_token& stop);
 
-  /// One attempt for each download, at most `parallel` at a time; `done(index, result)` is called on this thread as each ends,
-  /// and returns the next attempt (after how long) or nothing. Ends when nothing is left.
+  /// One attempt for each download, at most `parallel` at a time; `done(index, ended)` is called on
+  /// this thread as each ends, and returns the next attempt (after how long) or nothing. Ends when
+  /// nothing is left. Any status but 200 and a fitting 206 is an error, and so is a page of HTML:
+  /// no artifact is one. A stop request ends all with ErrorCode::interrupted.
   struct Again {
     Download download;
     std::chrono::milliseconds delay{0};
   };
-  virtual void stream(std::vector<Download> downloads, int parallel,
-                      const std::function<std::optional<Again>(std::size_t index, Result<void> result)>& done,
-                      const std::stop_token& stop) = 0;
+  virtual void
+  stream(std::vector<Download> downloads, int parallel,
+         const std::function<std::optional<Again>(std::size_t index, Ended ended)>& done,
+         const std::stop_token& stop) = 0;
 };
 
-/// Whether a failure is worth another try, and after how long: pure, used by get_all and by fetch.
-struct Attempt {
-  int status = 0;             ///< 0: no answer
-  bool transport_failed = false;
-  std::optional<std::chrono::seconds> retry_after = {};
-  int number = 1;             ///< the attempt that just failed, from 1
-};
-std::optional<std::chrono::milliseconds> retry_delay(const Attempt& attempt, const Options& options, double jitter_0_to_1);
-
-/// Reads a file on a server by byte ranges; a server without ranges, with another range than asked for, or whose file changed
-/// between two reads (ETag, size) is an error. Keeps what was read in blocks, so that neighbouring reads cost one request.
-/// The client must outlive it. Safe from several threads (one request at a time).
+/// Reads a file on a server by byte ranges; a server without ranges, with another range than asked
+/// for, or whose file changed between two reads (ETag, size) is an error. Keeps what was read in
+/// blocks, so that neighbouring reads cost one request. The client must outlive it. Safe from
+/// several threads (one request at a time).
 Result<std::unique_ptr<RandomAccess>> open_range_file(Client& client, const std::string& url,
-                                                      std::optional<std::uint64_t> known_size, const std::stop_token& stop);
-/// Bytes received through range files of this client so far, for reports.
+                                                      std::optional<std::uint64_t> known_size,
+                                                      const std::stop_token& stop);
+/// Bytes received through a range file so far, for reports; 0 for any other kind of file.
 std::uint64_t range_bytes_received(const RandomAccess& range_file);
 
 /// Joins a link of a page to the page's URL (RFC 3986); https pages may not link to http.

@@ -7,6 +7,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <atomic>
+
 namespace cukit::test {
 
 namespace {
@@ -56,7 +58,11 @@ std::string pem(X509* certificate) {
 
 ServerTls make_server_tls(CertificateKind kind, bool old_protocol) {
   const Key root_key = make_key();
-  const Certificate root = make_certificate("cukit test authority", root_key.get(), 1, 86400);
+  // Two authorities of one name would be told apart by a broken signature alone, which no real ones
+  // are.
+  static std::atomic<int> count = 0;
+  const std::string name = fmt::format("cukit test authority {}", ++count);
+  const Certificate root = make_certificate(name, root_key.get(), 1, 86400);
   X509_set_issuer_name(root.get(), X509_get_subject_name(root.get()));
   extend(root.get(), root.get(), NID_basic_constraints, "critical,CA:TRUE");
   extend(root.get(), root.get(), NID_subject_key_identifier, "hash");

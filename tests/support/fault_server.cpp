@@ -243,7 +243,8 @@ void FaultServer::State::serve_connection(int fd, int number) {
     }
   }
   const std::lock_guard guard(mutex);
-  open.erase(number); // before the destructor closes the descriptor, whose number may come back at once
+  open.erase(
+      number); // before the destructor closes the descriptor, whose number may come back at once
 }
 
 Fault FaultServer::State::next_fault(const std::string& path) {

@@ -1,0 +1,154 @@
+#include "http/failure.hpp"
+
+#include "base/strings.hpp"
+#include "http/url.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cukit::http {
+
+namespace {
+
+constexpr std::array k_final_codes{CURLE_UNSUPPORTED_PROTOCOL,
+                                   CURLE_FAILED_INIT,
+                                   CURLE_URL_MALFORMAT,
+                                   CURLE_NOT_BUILT_IN,
+                                   CURLE_WRITE_ERROR,
+                                   CURLE_OUT_OF_MEMORY,
+                                   CURLE_ABORTED_BY_CALLBACK,
+                                   CURLE_BAD_FUNCTION_ARGUMENT,
+                                   CURLE_TOO_MANY_REDIRECTS,
+                                   CURLE_UNKNOWN_OPTION,
+                                   CURLE_SSL_ENGINE_NOTFOUND,
+                                   CURLE_SSL_ENGINE_SETFAILED,
+                                   CURLE_SSL_CERTPROBLEM,
+                                   CURLE_SSL_CIPHER,
+                                   CURLE_PEER_FAILED_VERIFICATION,
+                                   CURLE_BAD_CONTENT_ENCODING,
+                                   CURLE_FILESIZE_EXCEEDED,
+                                   CURLE_LOGIN_DENIED,
+                                   CURLE_SSL_CACERT_BADFILE,
+                                   CURLE_SSL_CRL_BADFILE,
+                                   CURLE_SSL_ISSUER_ERROR,
+                                   CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+                                   CURLE_SSL_INVALIDCERTSTATUS,
+                                   CURLE_SSL_CLIENTCERT};
+
+constexpr const char* k_certificate_hint =
+    "if a proxy or mirror of yours signs with an authority of its own, point CUKIT_CA_BUNDLE (or "
+    "CURL_CA_BUNDLE, "
+    "SSL_CERT_FILE) at a PEM file with it; check this machine's clock too";
+
+std::string host_of(const std::string& url) {
+  const auto place = place_of(url);
+  return place ? printable(place->host) : redact_url(url);
+}
+
+struct Words {
+  std::string message;
+  std::string hint;
+};
+
+Words words_for(CURLcode code, const std::string& host) {
+  switch (code) {
+  case CURLE_COULDNT_RESOLVE_HOST:
+    return {fmt::format("the host {} is not found", host),
+            "check the network and the spelling; behind a proxy, set https_proxy"};
+  case CURLE_COULDNT_RESOLVE_PROXY:
+    return {"the proxy is not found", "check https_proxy, http_proxy and all_proxy"};
+  case CURLE_COULDNT_CONNECT:
+    return {fmt::format("cannot connect to {}", host),
+            "check the network; behind a proxy, set https_proxy"};
+  case CURLE_OPERATION_TIMEDOUT:
+    return {fmt::format("{} is too slow or silent", host),
+            "run the same command again later, or use another mirror"};
+  case CURLE_PARTIAL_FILE:
+  case CURLE_GOT_NOTHING:
+  case CURLE_RECV_ERROR:
+  case CURLE_SEND_ERROR:
+    return {fmt::format("the connection to {} broke", host),
+            "run the same command again: what has arrived is kept"};
+  case CURLE_PEER_FAILED_VERIFICATION:
+  case CURLE_SSL_ISSUER_ERROR:
+  case CURLE_SSL_INVALIDCERTSTATUS:
+    return {fmt::format("the certificate of {} is not trusted", host), k_certificate_hint};
+  case CURLE_SSL_CACERT_BADFILE:
+    return {"the file with trusted certificates cannot be used", k_certificate_hint};
+  case CURLE_SSL_CONNECT_ERROR:
+    return {fmt::format("no secure connection to {} (TLS 1.2 or newer is needed)", host),
+            k_certificate_hint};
+  default:
+    return {fmt::format("the transfer from {} failed: {}", host, curl_easy_strerror(code)), {}};
+  }
+}
+
+std::string hint_for(int status) {
+  switch (status) {
+  case 401:
+  case 403:
+    return "if it wants a login, put user name and password into the URL of the index; they are "
+           "never shown";
+  case 404:
+  case 410:
+    return "the file is gone from there; name another source with --index-url";
+  case 407:
+    return "the proxy wants a login: https_proxy=http://USER:PASSWORD@HOST:PORT";
+  case 511:
+    return "a network's login page (captive portal) answers: log in with a browser, then run the "
+           "same command again";
+  default:
+    return status == 429 || status >= 500
+               ? "run the same command again later, or use another mirror"
+               : "";
+  }
+}
+
+} // namespace
+
+bool is_transient_code(CURLcode code) {
+  return code != CURLE_OK &&
+         std::find(k_final_codes.begin(), k_final_codes.end(), code) == k_final_codes.end();
+}
+
+Error transport_error(CURLcode code, std::string_view detail, const std::string& url) {
+  auto words = words_for(code, host_of(url));
+  Error error{
+      .code = ErrorCode::source, .message = std::move(words.message), .where = redact_url(url)};
+  if (!detail.empty()) {
+    error.causes.push_back(printable(detail));
+  }
+  error.hint = std::move(words.hint);
+  return error;
+}
+
+Error status_error(int status, std::optional<std::chrono::seconds> retry_after,
+                   const std::string& url) {
+  if (status == 407) {
+    return proxy_error(status, url);
+  }
+  Error error{.code = ErrorCode::source, .message = {}, .where = redact_url(url)};
+  error.message = fmt::format("status {} from {}", status, redact_url(url));
+  if (retry_after) {
+    error.causes.push_back(fmt::format("the server asks to wait {} s", retry_after->count()));
+  }
+  error.hint = hint_for(status);
+  return error;
+}
+
+Error proxy_error(int status, const std::string& url) {
+  Error error{.code = ErrorCode::source, .message = {}, .where = redact_url(url)};
+  error.message = fmt::format("status {} from the proxy on the way to {}", status, redact_url(url));
+  error.hint = status == 407 ? hint_for(407) : "check https_proxy, http_proxy and no_proxy";
+  return error;
+}
+
+Error portal_error(const std::string& url) {
+  Error error{.code = ErrorCode::source, .message = {}, .where = redact_url(url)};
+  error.message =
+      fmt::format("a page of HTML instead of what was asked for from {}", redact_url(url));
+  error.hint = hint_for(511);
+  return error;
+}
+
+} // namespace cukit::http

@@ -1,0 +1,40 @@
+// Receivers of an answer: a page kept in memory, or a file handed on to a Sink.
+#pragma once
+
+#include "http/exchange.hpp"
+
+namespace cukit::http {
+
+class PageReceiver final : public Receiver {
+public:
+  explicit PageReceiver(const Request& request) : request_(request) {}
+  [[nodiscard]] Call call();
+  Result<void> start(const Head& head) override;
+  Result<void> write(std::span<const std::uint8_t> bytes) override;
+  /// After a good outcome: whether everything has arrived.
+  [[nodiscard]] bool is_complete() const;
+  [[nodiscard]] Response take(const Outcome& outcome);
+
+private:
+  Result<void> check_range(const Head& head) const;
+  const Request& request_;
+  std::string body_;
+};
+
+class FileReceiver final : public Receiver {
+public:
+  explicit FileReceiver(Download download) : download_(std::move(download)) {}
+  [[nodiscard]] Call call();
+  Result<void> start(const Head& head) override;
+  Result<void> write(std::span<const std::uint8_t> bytes) override;
+  [[nodiscard]] Ended ended(Outcome outcome) const;
+
+private:
+  Result<void> refuse_range(std::string why);
+  Download download_;
+  std::uint64_t position_ = 0;
+  std::optional<std::uint64_t> total_;
+  bool range_refused_ = false;
+};
+
+} // namespace cukit::http

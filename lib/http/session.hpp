@@ -1,0 +1,55 @@
+// What all transfers of a client have in common, and the handles of libcurl as values. libcurl's
+// types stay inside this module.
+#pragma once
+
+#include "http/client.hpp"
+
+#include <curl/curl.h>
+
+#include <memory>
+
+namespace cukit::http {
+
+struct EasyDeleter {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+};
+struct MultiDeleter {
+  void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
+};
+struct ListDeleter {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using Easy = std::unique_ptr<CURL, EasyDeleter>;
+using Multi = std::unique_ptr<CURLM, MultiDeleter>;
+using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
+
+HeaderList make_headers(const std::vector<std::string>& lines);
+
+/// An option that libcurl refuses is a mistake of ours or a lack of memory.
+template <typename T> void set(CURL* handle, CURLoption option, T value) {
+  CUKIT_ENSURE(curl_easy_setopt(handle, option, value) == CURLE_OK, "libcurl refuses an option");
+}
+
+class Session {
+public:
+  /// Initialises libcurl and looks for the certificates; a CA variable that names nothing is an
+  /// error.
+  static Result<Session> create(Options options);
+
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] Multi make_multi() const;
+  [[nodiscard]] Easy make_easy() const;
+  /// Whether the rules allow to ask this URL at all.
+  [[nodiscard]] Result<void> check(const std::string& url) const;
+  /// Address, protocols and proxy; `url` passed check().
+  void point_at(CURL* handle, const std::string& url) const;
+
+private:
+  explicit Session(Options options) : options_(std::move(options)) {}
+  Result<void> find_certificates();
+  Options options_;
+  std::string ca_file_; ///< empty: libcurl's default
+  std::string ca_folder_;
+};
+
+} // namespace cukit::http
