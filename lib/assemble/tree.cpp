@@ -1,0 +1,66 @@
+#include "assemble/record.hpp"
+#include "base/strings.hpp"
+#include "store/folder_check.hpp"
+
+namespace cukit::assemble {
+
+namespace {
+
+// A tree of every component there is has 6,000 paths of 150 bytes; this is seventy times that.
+constexpr std::uint64_t k_record_bytes = 64U << 20U;
+
+tl::unexpected<Error> no_tree(const fs::path& path) {
+  auto error = Error{.code = ErrorCode::host,
+                     .message = fmt::format("{} is no tree that cukit built", path.string())};
+  error.hint = "`cukit list` shows the trees there are";
+  return tl::unexpected<Error>(std::move(error));
+}
+
+} // namespace
+
+bool Tree::has(std::string_view path_in_tree) const {
+  return path_exists(path / path_in_tree);
+}
+
+Result<Tree> open_tree(const fs::path& path) {
+  const fs::path record = path / ".cukit";
+  if (!is_directory(record)) {
+    return no_tree(path);
+  }
+  CUKIT_TRY_ASSIGN(const auto input, read_file(record / "input", k_record_bytes));
+  CUKIT_TRY_ASSIGN(const auto content, read_file(record / "content", 256));
+  CUKIT_TRY_ASSIGN(auto tree, read_input(input, (record / "input").string()));
+  CUKIT_TRY_ASSIGN(tree.content, Sha256::parse(trim(content)));
+  tree.path = path;
+  return tree;
+}
+
+Result<std::vector<TreeFile>> list_files(const Tree& tree) {
+  const fs::path path = tree.path / ".cukit/files";
+  CUKIT_TRY_ASSIGN(const auto text, read_file(path, k_record_bytes));
+  if (sha256_of(text) != tree.content) {
+    auto error = Error{.code = ErrorCode::integrity,
+                       .message = "the list of the tree's files does not fit its content digest",
+                       .where = path.string()};
+    error.hint = "remove the tree's folder; the next run builds it again";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  CUKIT_TRY_ASSIGN(auto files, read_files(text, path.string()));
+  for (auto& file : files) {
+    file.from = tree.path / file.path.text();
+  }
+  return files;
+}
+
+Result<std::vector<std::string>> verify(const Tree& tree, const std::stop_token& stop) {
+  CUKIT_TRY_ASSIGN(const auto files, list_files(tree));
+  std::vector<store::ExpectedPath> expected;
+  expected.reserve(files.size());
+  for (const auto& file : files) {
+    expected.push_back(
+        {file.path, file.executable ? 0555U : 0444U, file.size, file.sha256, file.link});
+  }
+  return store::check_folder(tree.path, expected, {".cukit"}, stop);
+}
+
+} // namespace cukit::assemble
