@@ -54,7 +54,8 @@ Result<void> check_sizes(const RandomAccess& file, const Entry& entry) {
     return refuse(file, "`{}` is packed with method {}; wheels use 0 (stored) and 8 (deflate)",
                   name, member.method);
   }
-  if (entry.is_folder && (member.size != 0 || member.compressed != 0 || member.crc != 0)) {
+  const std::uint64_t nothing = member.method == k_deflate ? k_deflated_nothing.size() : 0;
+  if (entry.is_folder && (member.size != 0 || member.compressed > nothing || member.crc != 0)) {
     return refuse(file, "the folder `{}` carries data", name);
   }
   if (member.method == k_stored && member.size != member.compressed) {

@@ -4,6 +4,7 @@
 
 #include "archive/zip.hpp"
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -26,6 +27,9 @@ constexpr std::size_t k_locator64_bytes = 20;
 
 constexpr std::uint16_t k_stored = 0;
 constexpr std::uint16_t k_deflate = 8;
+
+/// What some writers (Python's writestr) store for a folder: a deflate stream of no bytes.
+constexpr std::array<std::uint8_t, 2> k_deflated_nothing{0x03, 0x00};
 
 constexpr std::uint16_t k_flag_encrypted = 0x0001;
 constexpr std::uint16_t k_flag_deflate_options = 0x0006; // how hard the compressor tried

@@ -93,6 +93,17 @@ Result<void> check_fields(const RandomAccess& file, const ZipMember& member, boo
   return compare(file, member, stated, streamed, "local header");
 }
 
+/// The content of a folder is never read, so nothing may hide there.
+Result<void> check_folder(const RandomAccess& file, const ZipMember& member, std::uint64_t data) {
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(member.compressed));
+  CUKIT_TRY(file.read_at(data, bytes));
+  if (!bytes.empty() && !std::equal(bytes.begin(), bytes.end(), k_deflated_nothing.begin(),
+                                    k_deflated_nothing.end())) {
+    return refuse(file, "the folder `{}` carries data", member.path.text());
+  }
+  return {};
+}
+
 } // namespace
 
 Result<std::uint64_t> check_local(const RandomAccess& file, const ZipMember& member,
@@ -118,6 +129,9 @@ Result<std::uint64_t> check_local(const RandomAccess& file, const ZipMember& mem
   CUKIT_TRY(check_fields(file, member, is_folder, Bytes(header).first(total)));
   const std::uint64_t data = member.header_offset + total;
   CUKIT_TRY(check_rest(file, member, data + member.compressed));
+  if (is_folder) {
+    CUKIT_TRY(check_folder(file, member, data));
+  }
   return data;
 }
 

@@ -85,6 +85,13 @@ TEST(ZipAudit, passes_over_folders) {
   expect_accepted(forge_zip({folder, k_second}), {k_second});
 }
 
+TEST(ZipAudit, passes_over_a_folder_with_a_deflated_nothing_but_not_with_more) {
+  ForgedEntry folder{.name = "lib/", .attributes = 040755U << 16U};
+  expect_accepted(forge_zip({folder, k_second}), {k_second});
+  folder.raw = "x\1";
+  EXPECT_FALSE(read_all(forge_zip({folder, k_second}), Audit::whole));
+}
+
 TEST(ZipAudit, reads_all_four_forms_of_a_data_descriptor) {
   for (const auto form :
        {Descriptor::plain, Descriptor::signed32, Descriptor::plain64, Descriptor::signed64}) {
