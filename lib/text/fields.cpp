@@ -52,7 +52,9 @@ Fields::~Fields() {
 }
 
 const Node* Fields::take(std::string_view key) {
-  known_.emplace_back(key);
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
+    known_.emplace_back(key);
+  }
   const auto* value = node_.find(key);
   if (value != nullptr && value->is_empty()) {
     mistakes_.add(value->at, fmt::format("`{}` has no value", key),
