@@ -55,11 +55,15 @@ public:
   }
   bool parse_error(std::size_t offset, const std::string& /*token*/,
                    const nlohmann::json::exception& exception) {
-    // "[json.exception...] parse error at line 1, column 2: syntax error ...": the place is said in
-    // our way.
+    // "[json.exception...] parse error at line 1, column 2: syntax error ...": only the end is for
+    // people; the place is said in our way.
     std::string_view what = exception.what();
-    if (const auto column = what.find(", column "); column != std::string_view::npos) {
-      what = what.substr(std::min(what.find(": ", column) + 2, what.size()));
+    for (const std::string_view end_of_prefix : {"] ", ", column "}) {
+      const auto at = what.find(end_of_prefix);
+      what = at == std::string_view::npos ? what : what.substr(at + end_of_prefix.size());
+    }
+    if (const auto colon = what.find(": "); colon != std::string_view::npos && colon < 12) {
+      what = what.substr(colon + 2);
     }
     return refuse(fmt::format("{} (at {})", printable(what.substr(0, 300)),
                               spot(bytes_, offset == 0 ? 0 : offset - 1)));
