@@ -1,0 +1,302 @@
+// Bad input and bad luck, from the outside: what is said, with which exit code, that nothing half
+// is left, and that the next run works.
+#include "support/cukit_program.hpp"
+#include "support/fake_index.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sys/mount.h>
+#include <thread>
+#include <unistd.h>
+
+namespace cukit::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* k_manifest =
+    "cukit: 1\nname: demo\ngpus: [sm_90]\ntoolkit:\n  nvcc: \"13.0\"\n";
+
+class Trouble : public ::testing::Test {
+protected:
+  Trouble() : index(server) {
+    index.add_release("13.0.99", "13.0.188");
+    index.publish();
+    playground.environment.set("CUKIT_INDEX_URL", index.url());
+    manifest = playground.write("demo.yaml", k_manifest);
+  }
+
+  [[nodiscard]] Finished up(std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments{"up", "--no-validate", manifest.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return playground.run(arguments);
+  }
+
+  /// No tree, no entry, no name, nothing in staging that is not swept; and then everything works.
+  void expect_clean_and_recoverable() {
+    EXPECT_THAT(playground.names_in("trees"), IsEmpty());
+    EXPECT_THAT(playground.names_in("names"), IsEmpty());
+    const auto again = up();
+    EXPECT_EQ(again.exit_code, 0) << again.errors;
+    EXPECT_EQ(playground.names_in("trees").size(), 1U);
+    EXPECT_THAT(playground.names_in("staging"), IsEmpty());
+    const auto verified = playground.run({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.errors;
+  }
+
+  FaultServer server;
+  FakeIndex index;
+  Playground playground;
+  fs::path manifest;
+};
+
+TEST_F(Trouble, a_good_run_is_good) {
+  const auto first = up();
+  ASSERT_EQ(first.exit_code, 0) << first.errors;
+  EXPECT_THAT(first.output, HasSubstr("CUDA 13.0.99"));
+  EXPECT_THAT(first.output, HasSubstr("not validated"));
+  const auto lock = read_file(playground.path() / "demo.lock.yaml", 1U << 20U);
+  ASSERT_TRUE(lock);
+  EXPECT_THAT(*lock, HasSubstr("trust: first-lock")); // these versions are pinned nowhere
+  EXPECT_THAT(*lock, Not(HasSubstr("127.0.0.1")));
+}
+
+TEST_F(Trouble, a_second_run_asks_nobody_and_writes_nothing) {
+  ASSERT_EQ(up().exit_code, 0);
+  server.forget();
+  const auto again = up();
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_THAT(again.output, HasSubstr("nothing to do"));
+  EXPECT_EQ(server.requests(), 0);
+}
+
+TEST_F(Trouble, an_index_that_is_down_is_a_source_error) {
+  playground.environment.set("CUKIT_INDEX_URL", "http://127.0.0.1:9/simple");
+  const auto failed = up();
+  EXPECT_EQ(failed.exit_code, 4);
+  EXPECT_THAT(failed.errors, HasSubstr("127.0.0.1:9"));
+  EXPECT_THAT(failed.errors, HasSubstr("next:"));
+  EXPECT_FALSE(path_exists(playground.path() / "demo.lock.yaml"));
+  playground.environment.set("CUKIT_INDEX_URL", index.url());
+  expect_clean_and_recoverable();
+}
+
+TEST_F(Trouble, an_index_that_answers_a_login_page_is_a_source_error) {
+  server.always(
+      index.page_path("nvidia-cuda-nvcc"),
+      Fault::status_of(200, "<html><title>Sign in</title></html>", {"Content-Type: text/html"}));
+  const auto failed = up();
+  EXPECT_EQ(failed.exit_code, 4) << failed.errors;
+  server.always(index.page_path("nvidia-cuda-nvcc"), Fault::none());
+  expect_clean_and_recoverable();
+}
+
+TEST_F(Trouble, a_page_that_is_missing_or_cut_is_a_source_error) {
+  for (const auto& fault : {Fault::status_of(404),
+                            Fault::status_of(200, R"({"meta": {"api-ver)",
+                                             {"Content-Type: application/vnd.pypi.simple.v1+json"}),
+                            Fault::status_of(403)}) {
+    server.always(index.page_path("nvidia-nvvm"), fault);
+    const auto failed = up();
+    EXPECT_THAT(failed.exit_code, ::testing::AnyOf(3, 4))
+        << failed.errors; // a project that nobody has is a conflict
+    EXPECT_THAT(failed.errors, HasSubstr("nvidia-nvvm")) << failed.errors;
+    EXPECT_FALSE(path_exists(playground.path() / "demo.lock.yaml"));
+  }
+  server.always(index.page_path("nvidia-nvvm"), Fault::none());
+  expect_clean_and_recoverable();
+}
+
+TEST_F(Trouble, a_wheel_with_other_bytes_is_an_integrity_error) {
+  const auto path = index.file_path(index.file_of("nvidia-nvvm"));
+  server.always(path, Fault::wrong_bytes());
+  const auto failed = up();
+  EXPECT_EQ(failed.exit_code, 5) << failed.errors;
+  EXPECT_THAT(failed.errors, HasSubstr("nvidia_nvvm"));
+  EXPECT_THAT(playground.names_in("store"), Not(::testing::Contains(HasSubstr("nvvm"))));
+  server.always(path, Fault::none());
+  expect_clean_and_recoverable();
+}
+
+TEST_F(Trouble, a_wheel_that_ends_early_is_resumed) {
+  const auto path = index.file_path(index.file_of("nvidia-nvvm"));
+  server.script(path, {Fault::close_after(100'000)});
+  const auto done = up();
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_EQ(server.requests(path), 2);
+}
+
+TEST_F(Trouble, a_lock_that_does_not_hold_stops_a_locked_run) {
+  const auto missing = up({"--locked"});
+  EXPECT_EQ(missing.exit_code, 1);
+  ASSERT_EQ(playground.run({"lock", manifest.string()}).exit_code, 0);
+  EXPECT_EQ(playground.run({"lock", "--check", manifest.string()}).exit_code, 0);
+  playground.write("demo.yaml", std::string(k_manifest) + "consumers: [triton]\n");
+  EXPECT_EQ(playground.run({"lock", "--check", manifest.string()}).exit_code, 1);
+  const auto stale = up({"--locked"});
+  EXPECT_EQ(stale.exit_code, 1);
+  EXPECT_THAT(stale.errors, HasSubstr("cukit lock"));
+}
+
+TEST_F(Trouble, the_lock_is_the_same_on_another_day_and_from_another_mirror) {
+  ASSERT_EQ(playground.run({"lock", manifest.string()}).exit_code, 0);
+  const auto first = read_file(playground.path() / "demo.lock.yaml", 1U << 20U).value();
+  FaultServer other;
+  FakeIndex grown(other);
+  grown.add_release("13.0.99", "13.0.188");
+  grown.add_release("13.0.100", "13.0.190");
+  grown.publish();
+  playground.environment.set("CUKIT_INDEX_URL", grown.url());
+  playground.write("demo.yaml", "# a comment\n" + std::string(k_manifest));
+  ASSERT_EQ(playground.run({"lock", "--json", manifest.string()}).exit_code, 0);
+  EXPECT_EQ(read_file(playground.path() / "demo.lock.yaml", 1U << 20U).value(), first);
+  // A manifest that changes in something else keeps the choices; --upgrade moves them.
+  playground.write("demo.yaml", std::string(k_manifest) + "consumers: [triton]\n");
+  ASSERT_EQ(playground.run({"lock", manifest.string()}).exit_code, 0);
+  EXPECT_THAT(read_file(playground.path() / "demo.lock.yaml", 1U << 20U).value(),
+              HasSubstr("release: \"13.0.99\""));
+  ASSERT_EQ(playground.run({"lock", "--upgrade", manifest.string()}).exit_code, 0);
+  EXPECT_THAT(read_file(playground.path() / "demo.lock.yaml", 1U << 20U).value(),
+              HasSubstr("release: \"13.0.100\""));
+}
+
+TEST_F(Trouble, a_release_candidate_is_never_taken_unasked) {
+  index.add_release("13.0.100rc1", "13.0.190rc1");
+  index.publish();
+  ASSERT_EQ(playground.run({"lock", manifest.string()}).exit_code, 0);
+  EXPECT_THAT(read_file(playground.path() / "demo.lock.yaml", 1U << 20U).value(),
+              HasSubstr("release: \"13.0.99\""));
+}
+
+TEST_F(Trouble, two_runs_at_once_do_the_work_once) {
+  ASSERT_EQ(playground.run({"lock", manifest.string()}).exit_code, 0);
+  server.forget();
+  Running one(playground, {"up", "--no-validate", manifest.string()});
+  Running two(playground, {"up", "--no-validate", manifest.string()});
+  EXPECT_EQ(one.wait(60s), 0) << one.output();
+  EXPECT_EQ(two.wait(60s), 0) << two.output();
+  for (const auto& wheel : index.wheels()) {
+    EXPECT_EQ(server.requests(index.file_path(wheel)), 1) << wheel;
+  }
+  EXPECT_EQ(playground.names_in("trees").size(), 1U);
+  EXPECT_EQ(playground.run({"verify"}).exit_code, 0);
+}
+
+TEST_F(Trouble, ctrl_c_while_the_index_is_read_or_a_wheel_comes) {
+  for (const auto& path :
+       {index.page_path("nvidia-nvvm"), index.file_path(index.file_of("nvidia-nvvm"))}) {
+    server.always(path, Fault::stall_after(10));
+    {
+      Running running(playground, {"up", "--no-validate", manifest.string()});
+      for (int i = 0; i < 2000 && server.requests(path) == 0; ++i) {
+        std::this_thread::sleep_for(5ms);
+      }
+      ASSERT_GT(server.requests(path), 0) << running.output();
+      running.signal(SIGINT);
+      EXPECT_EQ(running.wait(2s), 130) << running.output();
+    }
+    EXPECT_THAT(playground.names_in("trees"), IsEmpty());
+    server.always(path, Fault::none());
+  }
+  expect_clean_and_recoverable();
+}
+
+TEST_F(Trouble, ctrl_c_while_kernels_compile_ends_the_compilers) {
+  FaultServer other;
+  FakeIndex sleeping(other);
+  sleeping.set_nvcc("case $* in *version*) echo 'Cuda compilation tools, release 13.0, "
+                    "V13.0.188';; *) echo $$ >>\"$TMPDIR/pids\" 2>/dev/null; exec sleep 60;; esac");
+  sleeping.add_release("13.0.99", "13.0.188");
+  sleeping.publish();
+  playground.environment.set("CUKIT_INDEX_URL", sleeping.url());
+  Running running(playground, {"up", manifest.string()});
+  // The name of the tree's nvcc in a command line of this machine tells that compiling began.
+  const auto compiling = [&] {
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      std::ifstream file(entry.path() / "cmdline", std::ios::binary);
+      const std::string line((std::istreambuf_iterator<char>(file)), {});
+      if (line.starts_with("sleep") && line.find("60") != std::string::npos) {
+        std::error_code ignored;
+        const auto directory = fs::read_symlink(entry.path() / "cwd", ignored).string();
+        if (directory.starts_with(playground.path().string())) {
+          return true;
+        }
+      }
+    }
+    return false;
+  };
+  for (int i = 0; i < 2000 && !compiling(); ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  ASSERT_TRUE(compiling()) << running.output();
+  running.signal(SIGTERM);
+  EXPECT_EQ(running.wait(3s), 130) << running.output();
+  EXPECT_FALSE(compiling());
+  EXPECT_THAT(playground.names_in("names"), IsEmpty());
+}
+
+TEST_F(Trouble, a_validation_that_fails_leaves_the_name_alone) {
+  const auto failed = playground.run({"up", manifest.string()}); // the fake nvcc compiles nothing
+  EXPECT_EQ(failed.exit_code, 1) << failed.errors;
+  EXPECT_THAT(failed.output, HasSubstr("validation failed"));
+  EXPECT_THAT(playground.names_in("names"), IsEmpty());
+  EXPECT_EQ(playground.run({"env", "demo"}).exit_code, 2);
+}
+
+TEST_F(Trouble, a_machine_without_a_compiler_is_told_before_anything_is_downloaded) {
+  playground.environment.set("PATH", playground.path().string());
+  ASSERT_EQ(playground.run({"lock", manifest.string()}).exit_code, 0);
+  server.forget();
+  const auto failed = playground.run({"up", manifest.string()});
+  EXPECT_EQ(failed.exit_code, 6);
+  EXPECT_THAT(failed.errors, HasSubstr("apt-get install g++"));
+  EXPECT_EQ(server.requests(), 0);
+}
+
+TEST_F(Trouble, a_full_disk_leaves_nothing_half) {
+  const auto disk = playground.home();
+  ASSERT_TRUE(make_directories(disk));
+  if (::geteuid() != 0 || ::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=400k") != 0) {
+    GTEST_SKIP() << "mounting a small file system needs root";
+  }
+  const auto failed = up();
+  EXPECT_EQ(failed.exit_code, 6) << failed.errors;
+  EXPECT_THAT(failed.errors, HasSubstr("No space left"));
+  EXPECT_THAT(failed.errors, HasSubstr("next:"));
+  EXPECT_THAT(playground.names_in("trees"), IsEmpty());
+  ASSERT_EQ(::mount("tmpfs", disk.c_str(), "tmpfs", MS_REMOUNT, "size=64m"), 0);
+  expect_clean_and_recoverable();
+  EXPECT_EQ(::umount2(disk.c_str(), MNT_DETACH), 0);
+}
+
+TEST_F(Trouble, a_prefix_leaves_nothing_but_the_prefix) {
+  playground.environment.unset("CUKIT_HOME");
+  ASSERT_EQ(playground.run({"lock", manifest.string()}).exit_code, 0);
+  const auto prefix = playground.path() / "opt/cuda";
+  const auto before = list_directory(playground.path()).value();
+  ASSERT_EQ(
+      playground
+          .run({"up", "--locked", "--no-validate", "--prefix", prefix.string(), manifest.string()})
+          .exit_code,
+      0);
+  auto after = list_directory(playground.path()).value();
+  std::erase(after, "opt");
+  EXPECT_EQ(after, before);
+  EXPECT_THAT(list_directory(playground.path() / "opt").value(), ::testing::ElementsAre("cuda"));
+  // Somebody else's folder is never replaced.
+  ASSERT_TRUE(make_directories(playground.path() / "mine"));
+  playground.write("mine/file", "precious");
+  const auto refused = playground.run({"up", "--locked", "--no-validate", "--prefix",
+                                       (playground.path() / "mine").string(), manifest.string()});
+  EXPECT_EQ(refused.exit_code, 6);
+  EXPECT_TRUE(path_exists(playground.path() / "mine/file"));
+}
+
+} // namespace
+} // namespace cukit::test
