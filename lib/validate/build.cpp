@@ -1,0 +1,210 @@
+#include "base/strings.hpp"
+#include "base/thread_pool.hpp"
+#include "validate/compile.hpp"
+#include "validate/libraries.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace cukit::validate {
+
+namespace {
+
+struct Job {
+  const Kernel* kernel = nullptr;
+  GpuTarget target;
+  std::string not_applicable; ///< why it is not compiled; empty: it is
+  std::vector<BundleFile> libraries;
+  Compilation compilation;
+};
+
+/// Makes `out`, or empties it when it holds an earlier bundle; somebody's own folder is left alone.
+Result<void> prepare_folder(const fs::path& out) {
+  CUKIT_TRY(make_directories(out));
+  CUKIT_TRY_ASSIGN(const auto names, list_directory(out));
+  if (!names.empty() && !path_exists(out / k_bundle_file)) {
+    auto error = Error{.code = ErrorCode::usage,
+                       .message = "the folder for the kernels is not empty",
+                       .where = out.string()};
+    error.hint = "name one that does not exist yet";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  for (const char* name :
+       {k_bundle_file, "bin", "lib"}) { // the list goes first: half a bundle is none
+    CUKIT_TRY(remove_tree(out / name));
+  }
+  return make_directories(out / "bin");
+}
+
+Result<void> write_sources(const knowledge::Knowledge& knowledge,
+                           const std::vector<Kernel>& kernels, const fs::path& folder) {
+  CUKIT_TRY_ASSIGN(auto paths, knowledge.list("kernels/common"));
+  for (const auto& kernel : kernels) {
+    for (const auto& file : kernel.files) {
+      paths.push_back("kernels/" + kernel.name + "/" + file);
+    }
+  }
+  for (const auto& path : paths) {
+    CUKIT_TRY_ASSIGN(const auto text, knowledge.read(path));
+    const fs::path file = folder / fs::path(path).lexically_relative("kernels");
+    CUKIT_TRY(make_directories(file.parent_path()));
+    CUKIT_TRY(create_file(file, text));
+  }
+  return {};
+}
+
+std::string why_not(const assemble::Tree& tree, const Kernel& kernel, const GpuTarget& gpu) {
+  if (!kernel.only.empty() &&
+      std::find(kernel.only.begin(), kernel.only.end(), gpu.plain().sm()) == kernel.only.end()) {
+    return "it is for " + join(kernel.only, ", ");
+  }
+  for (const auto& component : kernel.needs) {
+    if (!tree.components.contains(component)) {
+      return fmt::format("the toolkit has no {}", component);
+    }
+  }
+  return {};
+}
+
+std::vector<Job> plan_jobs(const assemble::Tree& tree, const std::vector<Kernel>& kernels,
+                           const std::vector<GpuTarget>& gpus) {
+  std::vector<Job> jobs;
+  for (const auto& kernel : kernels) {
+    for (const auto& gpu : gpus) {
+      const auto target = target_for(kernel, gpu);
+      const bool is_known = std::any_of(jobs.begin(), jobs.end(), [&](const Job& job) {
+        return job.kernel == &kernel && job.target == target;
+      });
+      if (!is_known) { // sm_90 and sm_90a wanted both: the specific form is the same
+        jobs.push_back(Job{.kernel = &kernel,
+                           .target = target,
+                           .not_applicable = why_not(tree, kernel, gpu),
+                           .libraries = {},
+                           .compilation = {}});
+      }
+    }
+  }
+  return jobs;
+}
+
+/// What the job's program loads goes into the bundle first; a library that is missing fails the
+/// build.
+Result<void> bring_libraries(const assemble::Tree& tree, const fs::path& out, Job& job,
+                             Bundle& bundle) {
+  for (const auto& pattern : job.kernel->libraries) {
+    CUKIT_TRY_ASSIGN(const auto files, copy_libraries(tree.path, pattern, out));
+    for (const auto& file : files) {
+      job.libraries.push_back(file);
+      const bool is_known = std::any_of(bundle.libraries.begin(), bundle.libraries.end(),
+                                        [&](const auto& other) { return other.path == file.path; });
+      if (!is_known) {
+        bundle.libraries.push_back(file);
+      }
+    }
+  }
+  return {};
+}
+
+/// Settles what needs no compiler: true when the job is done.
+bool settle(const assemble::Tree& tree, const fs::path& out, Job& job, Bundle& bundle) {
+  auto& result = job.compilation.result;
+  result.kernel = job.kernel->name;
+  result.target = job.target.sm();
+  if (!job.not_applicable.empty()) {
+    result.state = State::not_applicable;
+    result.reason = job.not_applicable;
+    return true;
+  }
+  if (const auto brought = bring_libraries(tree, out, job, bundle); !brought) {
+    result.state = State::failed;
+    result.reason = brought.error().message;
+    return true;
+  }
+  return false;
+}
+
+/// Compiles all that is left, several at once; the first error of the machine (not of a kernel) is
+/// returned.
+Result<void> compile_all(const Toolchain& toolchain, const std::vector<Job*>& jobs,
+                         unsigned threads, Progress& progress, const std::stop_token& stop) {
+  const int work = progress.begin("compiling kernels", jobs.size(), "programs");
+  std::mutex mutex; // guards `first`
+  std::optional<Error> first;
+  {
+    ThreadPool pool(threads);
+    for (Job* job : jobs) {
+      const std::uint64_t weight =
+          job->kernel->needs.size() + job->kernel->sources.size(); // the longest first, roughly
+      pool.submit(
+          [&, job] {
+            auto compilation =
+                stop.stop_requested()
+                    ? Result<Compilation>(fail(ErrorCode::interrupted, "interrupted"))
+                    : compile(toolchain, *job->kernel, job->target, job->libraries, stop);
+            if (compilation) {
+              job->compilation = *std::move(compilation);
+              progress.advance(work, 1);
+              return;
+            }
+            const std::scoped_lock lock(mutex);
+            if (!first) {
+              first = std::move(compilation).error();
+            }
+          },
+          weight);
+    }
+  }
+  progress.end(work);
+  return first ? Result<void>(tl::unexpected<Error>(*std::move(first))) : Result<void>();
+}
+
+std::string compiler_text(const host::Compiler& compiler) {
+  return fmt::format("{} {} ({})", compiler.kind, compiler.version.text(), compiler.path);
+}
+
+} // namespace
+
+Result<Report> build(const assemble::Tree& tree, const knowledge::Knowledge& knowledge,
+                     const BuildOptions& options, const fs::path& out, Progress& progress,
+                     const std::stop_token& stop) {
+  CUKIT_TRY_ASSIGN(const auto kernels, load_kernels(knowledge, options.suites));
+  CUKIT_TRY_ASSIGN(auto compiler,
+                   host::host_compiler(options.environment, options.host_compiler, stop));
+  std::error_code error;
+  const fs::path folder = fs::absolute(out, error);
+  const fs::path root = error ? fs::path() : fs::absolute(tree.path, error);
+  if (error) {
+    return fail_errno(error.value(), "cannot tell where {} is", out.string());
+  }
+  CUKIT_TRY(prepare_folder(folder));
+  CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(folder, ".build-"));
+  const Toolchain toolchain{.tree = root,
+                            .compiler = std::move(compiler),
+                            .sources = scratch.path() / "sources",
+                            .scratch = scratch.path() / "work",
+                            .out = folder};
+  CUKIT_TRY(write_sources(knowledge, kernels, toolchain.sources));
+
+  Bundle bundle;
+  auto jobs = plan_jobs(tree, kernels, options.gpus);
+  std::vector<Job*> open;
+  for (auto& job : jobs) {
+    if (!settle(tree, folder, job, bundle)) {
+      open.push_back(&job);
+    }
+  }
+  CUKIT_TRY(compile_all(toolchain, open, options.jobs, progress, stop));
+  bundle.report.tree_content = tree.content.text();
+  bundle.report.release = tree.release.text();
+  bundle.report.host_compiler = compiler_text(toolchain.compiler);
+  for (auto& job : jobs) {
+    bundle.report.builds.push_back(std::move(job.compilation.result));
+    if (job.compilation.program) {
+      bundle.programs.push_back(*std::move(job.compilation.program));
+    }
+  }
+  CUKIT_TRY(write_file_atomic(folder / k_bundle_file, bundle.json().dump() + "\n"));
+  return bundle.report;
+}
+
+} // namespace cukit::validate

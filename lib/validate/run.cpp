@@ -1,0 +1,168 @@
+#include "base/strings.hpp"
+#include "base/thread_pool.hpp"
+#include "validate/outcome.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace cukit::validate {
+
+namespace {
+
+constexpr std::chrono::seconds k_run_limit(60);
+constexpr std::uint64_t k_output_bytes = 1U << 20U; // the longest output of a kernel is 600 bytes
+
+std::string label(const host::Gpu& gpu) {
+  return fmt::format("{}: {}", gpu.index, gpu.name);
+}
+
+/// Nothing of the caller's environment but where the driver was found. CUDA_CACHE_DISABLE: nothing
+/// is written into a home.
+Environment run_environment(const host::Devices& devices, const host::Gpu& gpu) {
+  Environment environment;
+  environment.set("PATH", "/usr/bin:/bin");
+  environment.set("LANG", "C");
+  environment.set("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  environment.set("CUDA_VISIBLE_DEVICES", gpu.uuid.empty() ? std::to_string(gpu.index) : gpu.uuid);
+  environment.set("CUDA_CACHE_DISABLE", "1");
+  if (devices.driver && fs::path(devices.driver->library).is_absolute()) {
+    environment.set("LD_LIBRARY_PATH", fs::path(devices.driver->library).parent_path().string());
+  }
+  return environment;
+}
+
+RunResult result_for(const Program& program) {
+  return RunResult{.kernel = program.kernel,
+                   .target = program.target.sm(),
+                   .gpu = {},
+                   .state = State::not_run,
+                   .reason = {},
+                   .numbers = {}};
+}
+
+RunResult run_program(const fs::path& folder, const Bundle& bundle, const Program& program,
+                      const host::Devices& devices, const host::Gpu& gpu,
+                      const std::stop_token& stop) {
+  RunResult result = result_for(program);
+  result.gpu = label(gpu);
+  const auto finished = run_command({.arguments = {(folder / program.file.path.text()).string()},
+                                     .environment = run_environment(devices, gpu),
+                                     .directory = folder.string(),
+                                     .time_limit = k_run_limit,
+                                     .output_limit = k_output_bytes},
+                                    stop);
+  if (!finished) {
+    result.state = stop.stop_requested() ? State::not_run : State::failed;
+    result.reason = finished.error().message;
+    return result;
+  }
+  auto printed = read_output(finished->output);
+  auto outcome = judge(*finished, printed, program, bundle.libraries, k_run_limit);
+  result.state = outcome.state;
+  result.reason = std::move(outcome.reason);
+  result.numbers = std::move(printed.numbers);
+  return result;
+}
+
+/// Why no GPU of this machine runs the target.
+std::string why_not_run(const host::Devices& devices, const GpuTarget& target) {
+  if (devices.gpus.empty()) {
+    return devices.why_none.empty() ? "there is no GPU" : devices.why_none;
+  }
+  std::vector<std::string> here;
+  for (const auto& gpu : devices.gpus) {
+    auto text = fmt::format("{} is {}", gpu.name, gpu.target.sm());
+    if (std::find(here.begin(), here.end(), text) == here.end()) {
+      here.push_back(std::move(text));
+    }
+  }
+  return fmt::format("no GPU here runs {}: {}", target.sm(), join(here, ", "));
+}
+
+struct Turn {
+  const Program* program;
+  const host::Gpu* gpu; ///< nullptr: no GPU here can
+  RunResult result;
+};
+
+std::vector<Turn> plan_turns(const Bundle& bundle, const host::Devices& devices) {
+  std::vector<Turn> turns;
+  for (const auto& program : bundle.programs) {
+    const auto before = turns.size();
+    for (const auto& gpu : devices.gpus) {
+      if (program.target.runs_on(gpu.target)) {
+        turns.push_back({&program, &gpu, {}});
+      }
+    }
+    if (turns.size() == before) {
+      auto result = result_for(program);
+      result.reason = why_not_run(devices, program.target);
+      turns.push_back({&program, nullptr, std::move(result)});
+    }
+  }
+  return turns;
+}
+
+/// GPUs work side by side, the programs of one GPU one after another: none is slowed or starved by
+/// its neighbour.
+void take_turns(const fs::path& folder, const Bundle& bundle, const host::Devices& devices,
+                std::vector<Turn>& turns, Progress& progress, const std::stop_token& stop) {
+  const auto total = std::count_if(turns.begin(), turns.end(),
+                                   [](const Turn& turn) { return turn.gpu != nullptr; });
+  if (total == 0) {
+    return;
+  }
+  const int work = progress.begin("running kernels", static_cast<std::uint64_t>(total), "programs");
+  {
+    ThreadPool pool(static_cast<unsigned>(devices.gpus.size()));
+    for (const auto& gpu : devices.gpus) {
+      pool.submit([&] {
+        for (auto& turn : turns) {
+          if (turn.gpu == &gpu && !stop.stop_requested()) {
+            turn.result = run_program(folder, bundle, *turn.program, devices, gpu, stop);
+            progress.advance(work, 1);
+          }
+        }
+      });
+    }
+  }
+  progress.end(work);
+}
+
+std::string driver_text(const host::Devices& devices) {
+  if (!devices.driver) {
+    return {};
+  }
+  const auto& driver = *devices.driver;
+  return driver.version.text() +
+         (driver.cuda ? fmt::format(" (CUDA {})", driver.cuda->text()) : "");
+}
+
+} // namespace
+
+Result<Report> run(const fs::path& folder, const host::Devices& devices, Progress& progress,
+                   const std::stop_token& stop) {
+  std::error_code error;
+  const fs::path root = fs::absolute(folder, error);
+  if (error) {
+    return fail_errno(error.value(), "cannot tell where {} is", folder.string());
+  }
+  CUKIT_TRY_ASSIGN(const auto bundle, load_bundle(root));
+  CUKIT_TRY(check_files(bundle, root));
+  auto turns = plan_turns(bundle, devices);
+  take_turns(root, bundle, devices, turns, progress, stop);
+  if (stop.stop_requested()) {
+    return fail(ErrorCode::interrupted, "interrupted while kernels ran");
+  }
+  Report report = bundle.report;
+  report.driver = driver_text(devices);
+  for (const auto& gpu : devices.gpus) {
+    report.gpus.push_back(label(gpu));
+  }
+  for (auto& turn : turns) {
+    report.runs.push_back(std::move(turn.result));
+  }
+  return report;
+}
+
+} // namespace cukit::validate
