@@ -1,4 +1,5 @@
-// What exists: the wheels that a Python index offers, and the cuda-toolkit metapackages that pin them to a release.
+// What exists: the wheels that a Python index offers, and the cuda-toolkit metapackages that pin
+// them to a release.
 #pragma once
 
 #include "base/sha256.hpp"
@@ -15,8 +16,8 @@ namespace cukit::catalog {
 
 /// A wheel file as an index page tells it.
 struct WheelFile {
-  std::string file;       ///< nvidia_cuda_nvcc-13.0.88-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl
-  std::string project;    ///< normalised: nvidia-cuda-nvcc
+  std::string file;    ///< nvidia_cuda_nvcc-13.0.88-py3-none-manylinux_2_17_x86_64.whl
+  std::string project; ///< normalised: nvidia-cuda-nvcc
   Version version;
   std::uint64_t size = 0; ///< 0: the page did not say
   std::optional<Sha256> sha256;
@@ -30,24 +31,32 @@ struct WheelFile {
 
 /// A release of CUDA as its metapackage states it.
 struct MetaRelease {
-  Version version;             ///< 13.0.2
+  Version version; ///< 13.0.2
   WheelFile file;
   std::vector<Requirement> requirements;
 };
 
 /// A value: resolve() works on it without a network.
 struct Catalog {
-  std::map<std::string, std::vector<WheelFile>> projects; ///< by normalised name; files by version, then name
-  std::vector<MetaRelease> releases;                      ///< by version, ascending; yanked and pre-releases left out
-  std::vector<std::string> notes;                         ///< what was left out and why
+  /// By normalised name; files by version, then name. Yanked files and pre-releases are in it,
+  /// marked: whoever chooses must not take them unasked.
+  std::map<std::string, std::vector<WheelFile>> projects;
+  std::vector<MetaRelease> releases; ///< by version, ascending; no yanked one, no pre-release
+  std::vector<std::string> notes;    ///< what was left out and why
 };
 
-/// nvidia_cuda_nvcc-13.0.88-py3-none-manylinux_2_17_x86_64.whl -> its parts; empty when it is no Linux or `any` wheel's name.
+/// The parts of a wheel's name (binary distribution format of the PyPA); empty when it is no name
+/// of a wheel for Linux on x86_64 or aarch64, or for any platform.
 std::optional<WheelFile> parse_wheel_name(std::string_view file);
 std::string normalised_project(std::string_view name); ///< PEP 503
+bool is_project_name(std::string_view name);           ///< PEP 508
 
-/// A simple page: PEP 691 JSON or PEP 503 HTML, told by the content type. Hostile pages are errors (code source).
-Result<std::vector<WheelFile>> parse_simple_page(std::string_view body, const std::string& content_type,
-                                                 const std::string& page_url, const std::string& project);
+/// A simple page: PEP 691 JSON or PEP 503 HTML, told by the content type. Files of other projects
+/// and names that are no Linux wheel's are left out; an empty `project` keeps all projects. Hostile
+/// pages, and pages that are none, are errors (code source).
+Result<std::vector<WheelFile>> parse_simple_page(std::string_view body,
+                                                 const std::string& content_type,
+                                                 const std::string& page_url,
+                                                 const std::string& project);
 
 } // namespace cukit::catalog

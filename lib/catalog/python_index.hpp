@@ -1,4 +1,5 @@
-// A Python index (or several, in order; the first that has a project wins) and find-links folders as a catalog.
+// A Python index (or several, in order; the first that has a project wins) and find-links folders
+// as a catalog. An index may be a folder: of project folders with wheels, or of wheels.
 #pragma once
 
 #include "catalog/catalog.hpp"
@@ -9,39 +10,63 @@
 
 namespace cukit::catalog {
 
-/// The members of a wheel that only they are needed of, read by ranges: RECORD's digest and the sizes.
+/// What inspect() reads of a wheel by ranges.
 struct RemoteWheel {
   std::string metadata;
-  Sha256 record;
+  Sha256 record;                    ///< digest of RECORD
+  std::uint64_t bytes_received = 0; ///< over the network
 };
 
 class PythonIndex {
 public:
-  /// `client` and `sources` must outlive it.
-  PythonIndex(http::Client& client, const source::Sources& sources) : client_(client), sources_(sources) {}
+  /// `client` and `sources` must outlive it. Not for several threads at once.
+  PythonIndex(http::Client& client, const source::Sources& sources)
+      : client_(client), sources_(sources) {}
 
-  /// Pages of all `projects` and METADATA of those cuda-toolkit releases that `wanted` accepts. A project that no index has is left
-  /// out with a note; an index that cannot be reached is an error.
-  Result<Catalog> load(const std::vector<std::string>& projects, const std::function<bool(const Version&)>& wanted,
+  /// Pages of all `projects` and METADATA of those cuda-toolkit releases that `wanted` accepts. A
+  /// project that no index has is left out with a note; an index that cannot be reached, or that
+  /// has none of the projects, is an error. Where there is no index, find-links give the
+  /// candidates.
+  Result<Catalog> load(const std::vector<std::string>& projects,
+                       const std::function<bool(const Version&)>& wanted,
                        const std::stop_token& stop);
 
-  /// Where the bytes of a locked file are now: URLs and local paths in order of preference, found by file name and sha256 in
-  /// find-links folders and on the project's pages. None: an error that names every source that was asked.
-  Result<std::vector<std::string>> locate(const std::string& file, const Sha256& sha256, const std::stop_token& stop);
-  /// The same for several files with one round of requests.
-  Result<std::vector<std::vector<std::string>>> locate_all(const std::vector<std::pair<std::string, Sha256>>& files,
-                                                           const std::stop_token& stop);
+  /// Where the bytes of a locked file are now: URLs and local paths in order of preference, found
+  /// by file name and sha256 in find-links folders and on the project's pages. None: an error that
+  /// names every source that was asked; of code integrity when one has other bytes under that name.
+  Result<std::vector<std::string>> locate(const std::string& file, const Sha256& sha256,
+                                          const std::stop_token& stop);
+  /// The same for several files with one round of requests per source.
+  Result<std::vector<std::vector<std::string>>>
+  locate_all(const std::vector<std::pair<std::string, Sha256>>& files, const std::stop_token& stop);
 
-  /// Random access to a located wheel: by ranges over http, directly for a path.
-  Result<std::unique_ptr<RandomAccess>> open(const std::string& location, std::uint64_t size, const std::stop_token& stop);
+  /// Random access to a located wheel: by ranges over http, directly for a path. `size` 0: unknown.
+  Result<std::unique_ptr<RandomAccess>> open(const std::string& location, std::uint64_t size,
+                                             const std::stop_token& stop);
   /// METADATA and RECORD's digest of a wheel without downloading it.
   Result<RemoteWheel> inspect(const WheelFile& wheel, const std::stop_token& stop);
 
 private:
-  Result<std::vector<WheelFile>> page(const std::string& project, bool& found, const std::stop_token& stop);
+  using Page = std::optional<std::vector<WheelFile>>; ///< empty: the index has no such project
+  struct Search;
+
+  Result<void> read_pages(const source::Address& index, const std::vector<std::string>& projects,
+                          const std::stop_token& stop);
+  Result<std::vector<WheelFile>> links(const source::Address& place, const std::stop_token& stop);
+  Result<void> load_links(Catalog& catalog, const std::vector<std::string>& projects,
+                          const std::stop_token& stop);
+  Result<void> read_releases(Catalog& catalog, const std::function<bool(const Version&)>& wanted,
+                             const std::stop_token& stop);
+  Result<void> search_place(const source::Address& place, bool is_index,
+                            std::vector<Search>& searches, const std::stop_token& stop);
+  static void note_answers(const source::Address& place, const std::vector<WheelFile>& wheels,
+                           Search& search);
+  static Error not_found(Search search);
+
   http::Client& client_;
   const source::Sources& sources_;
-  std::map<std::string, std::vector<WheelFile>> pages_; ///< what was read already
+  std::map<std::pair<std::string, std::string>, Page> pages_; ///< by location and project
+  std::map<std::string, std::vector<WheelFile>> links_;       ///< find-links pages, by location
 };
 
 } // namespace cukit::catalog
