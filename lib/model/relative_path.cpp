@@ -71,8 +71,9 @@ Result<RelativePath> resolve_link(const RelativePath& link, std::string_view tar
     return refuse(target, "is no relative link target");
   }
   std::vector<std::string> parts;
-  if (!link.parent().empty()) {
-    for (const auto part : split(link.parent().text(), '/')) {
+  const auto folder = link.parent();
+  if (!folder.empty()) {
+    for (const auto part : split(folder.text(), '/')) {
       parts.emplace_back(part);
     }
   }
