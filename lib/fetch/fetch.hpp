@@ -1,5 +1,5 @@
-// Locked artifacts to verified files: parallel, resumed after a break, size and sha256 checked while the bytes stream in. What
-// comes out has the locked digest; anything else was deleted again.
+// Locked artifacts to verified files: parallel, resumed after a break, size and sha256 checked
+// while the bytes stream in. What comes out has the locked digest; anything else was deleted again.
 #pragma once
 
 #include "base/files.hpp"
@@ -13,28 +13,34 @@
 namespace cukit::fetch {
 
 struct Wanted {
-  std::string file;               ///< for messages
+  std::string file; ///< for messages
   std::uint64_t size = 0;
   Sha256 sha256;
-  std::vector<std::string> locations; ///< URLs and absolute paths, in order of preference; each is tried
+  std::vector<std::string>
+      locations; ///< URLs and absolute paths, in order of preference; each is tried
 };
 
 struct Blob {
   fs::path path;
-  bool owned = false; ///< lies in the cache and may be deleted after use; false: a mirror's own file, read in place
+  bool owned = false; ///< lies in the cache and may be deleted after use; false: a mirror's own
+                      ///< file, read in place
+  std::uint64_t downloaded = 0; ///< bytes that came over the network for it in this call
 };
 
 struct Options {
-  fs::path folder;   ///< for `<sha256>.part` with `<sha256>.part.json` beside it, and the finished `<sha256>`
+  fs::path folder; ///< for `<sha256>.part` with `<sha256>.part.json` beside it, and the finished
+                   ///< `<sha256>`
   int parallel = 6;
   http::Options http = {}; ///< retry delays
 };
 
-/// Fetches all; `done(index, result)` is called as each ends, on the calling thread, in the order of completion. A digest that is
-/// wrong after a resume is tried once from the start; wrong again, or on another location: integrity error with both values.
-/// Returns the first error after everything ended (a failure does not stop the others), or `interrupted`.
-Result<void> fetch_all(http::Client& client, const std::vector<Wanted>& wanted, const Options& options,
-                       const std::function<void(std::size_t index, Result<Blob> result)>& done, Progress& progress,
-                       const std::stop_token& stop);
+/// Fetches all; `done(index, result)` is called as each ends, on the calling thread, in the order
+/// of completion. A digest that is wrong after a resume is tried once from the start; wrong again,
+/// or on another location: integrity error with both values. Returns the first error after
+/// everything ended (a failure does not stop the others), or `interrupted`.
+Result<void> fetch_all(http::Client& client, const std::vector<Wanted>& wanted,
+                       const Options& options,
+                       const std::function<void(std::size_t index, Result<Blob> result)>& done,
+                       Progress& progress, const std::stop_token& stop);
 
 } // namespace cukit::fetch

@@ -138,5 +138,8 @@ Result<std::string> resolve_url(const std::string& base, const std::string& link
 /// The last path segment, percent-decoded, without query and fragment.
 std::string url_file_name(const std::string& url);
 bool is_loopback(const std::string& url);
+/// An entity tag that stands for exactly these bytes: quoted, without W/. Only such a one lets a
+/// download go on.
+bool is_strong_etag(std::string_view etag);
 
 } // namespace cukit::http

@@ -1,6 +1,7 @@
 #include "http/head.hpp"
 
 #include "base/strings.hpp"
+#include "http/client.hpp"
 
 #include <charconv>
 

@@ -37,7 +37,4 @@ struct Head {
 /// nothing.
 std::optional<ContentRange> parse_content_range(std::string_view value);
 
-/// A strong entity tag: quoted, without W/.
-bool is_strong_etag(std::string_view etag);
-
 } // namespace cukit::http

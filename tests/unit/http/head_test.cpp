@@ -1,3 +1,4 @@
+#include "http/client.hpp"
 #include "http/head.hpp"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,74 @@
+// A download in progress on disk: `<sha256>.part` with the bytes, `<sha256>.part.json` with where
+// they come from, and at the end
+// `<sha256>`. The running digest is kept beside the bytes, so that a break in the line costs no
+// second reading.
+#pragma once
+
+#include "base/fd.hpp"
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+
+namespace cukit::fetch {
+
+/// Told about every piece that was hashed.
+using Hashed = std::function<void(std::uint64_t bytes)>;
+
+/// Digest of a file or its first `size` bytes; a shorter file gives the digest of what it has.
+Result<Sha256> hash_file(const Fd& file, std::uint64_t size, const Hashed& hashed,
+                         const std::stop_token& stop);
+
+/// Where the bytes of a .part come from; resuming needs all three to be the same still.
+struct Origin {
+  std::string location; ///< without credentials
+  std::string etag;     ///< strong
+  std::uint64_t size = 0;
+  bool operator==(const Origin&) const = default;
+};
+
+class PartFile {
+public:
+  PartFile(fs::path folder, const Sha256& sha256, std::uint64_t size);
+
+  [[nodiscard]] const fs::path& finished_path() const { return finished_; }
+  [[nodiscard]] fs::path lock_path() const { return with_suffix(".lock"); }
+  [[nodiscard]] fs::path part_path() const { return with_suffix(".part"); }
+  [[nodiscard]] fs::path side_path() const { return with_suffix(".part.json"); }
+
+  /// Opens the .part, made when missing, and hashes what it has. One that is longer than the file
+  /// is begun anew. An error leaves nothing open: the next call begins again.
+  Result<void> open(const Hashed& hashed, const std::stop_token& stop);
+  [[nodiscard]] bool is_open() const { return fd_.is_open(); }
+  [[nodiscard]] std::uint64_t size() const { return have_; }
+  /// Of the bytes in it; empty when nobody can tell.
+  [[nodiscard]] const std::optional<Origin>& origin() const { return origin_; }
+
+  Result<void> restart(); ///< no bytes
+  Result<void>
+  come_from(const Origin* origin); ///< written beside the part; nullptr: it cannot be resumed
+  /// Makes sure of the room for the rest, where the file system can promise it.
+  Result<void> reserve() const;
+  Result<void> append(std::span<const std::uint8_t> bytes);
+  /// Ends the digest; the part must be restarted or finished after it.
+  [[nodiscard]] Sha256 digest();
+  Result<void> finish(); ///< the part becomes the finished file
+
+private:
+  [[nodiscard]] fs::path with_suffix(const char* suffix) const;
+  [[nodiscard]] Error no_room(int number) const;
+  std::optional<Origin> read_origin() const;
+
+  fs::path folder_;
+  fs::path finished_;
+  std::uint64_t wanted_size_;
+  Fd fd_;
+  Sha256Stream hash_;
+  std::uint64_t have_ = 0;
+  std::optional<Origin> origin_;
+};
+
+} // namespace cukit::fetch
