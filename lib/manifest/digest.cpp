@@ -36,8 +36,9 @@ void add_range(text::Json& json, std::string_view key,
   if (!range) {
     return;
   }
+  const auto text = range->value.text();
   std::vector<std::string> clauses;
-  for (const auto clause : split(range->value.text(), ',')) {
+  for (const auto clause : split(text, ',')) {
     clauses.emplace_back(clause);
   }
   std::sort(clauses.begin(), clauses.end());
