@@ -115,14 +115,16 @@ private:
         return result;
       }
       std::string name = lower(take_until(" \t\r\n\f/>="));
+      if (name.empty()) { // a stray =
+        rest_.remove_prefix(1);
+        continue;
+      }
       skip_white();
       std::string text;
       if (rest_.starts_with('=')) {
         rest_.remove_prefix(1);
         skip_white();
         text = attribute_value();
-      } else if (name.empty()) {
-        rest_.remove_prefix(1);
       }
       result.emplace_back(std::move(name), std::move(text));
     }

@@ -29,9 +29,9 @@ struct Statements {
 Result<std::optional<Address>> own_address(const Places& places) {
   std::optional<Address> result;
   if (!places.index_url.empty()) {
-    CUKIT_TRY_ASSIGN(result, address(places.index_url, "--index-url", fs::absolute(".")));
+    CUKIT_TRY_ASSIGN(result, address(places.index_url, "--index-url", working_folder()));
   } else if (const auto value = places.environment.get("CUKIT_INDEX_URL")) {
-    CUKIT_TRY_ASSIGN(result, address(*value, "CUKIT_INDEX_URL", fs::absolute(".")));
+    CUKIT_TRY_ASSIGN(result, address(*value, "CUKIT_INDEX_URL", working_folder()));
   }
   return result;
 }

@@ -67,13 +67,14 @@ std::string default_in_help(std::string_view help, std::string_view option) {
 }
 
 std::optional<Address> default_of_installed(const Asker& ask) {
-  static const std::vector<std::string> import = {
-      "python3", "-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"};
-  if (auto one = taken(ask({"python3", "-m", "pip", "install", "--help"}), "--index-url",
-                       "pip's default")) {
+  // pip's constant first: its help says the same, but takes four times as long to print.
+  if (auto one = taken(ask({"python3", "-c",
+                            "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"}),
+                       "", "pip's default")) {
     return one;
   }
-  if (auto one = taken(ask(import), "", "pip's default")) {
+  if (auto one = taken(ask({"python3", "-m", "pip", "install", "--help"}), "--index-url",
+                       "pip's default")) {
     return one;
   }
   for (const auto* program : {"pip3", "pip"}) {

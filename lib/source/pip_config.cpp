@@ -52,7 +52,7 @@ Result<std::vector<Address>> addresses(const PipValue* value) {
   }
   for (const auto word : split_words(value->text)) {
     // pip takes relative paths from where it runs
-    CUKIT_TRY_ASSIGN(auto one, address(word, value->where(), fs::absolute(".")));
+    CUKIT_TRY_ASSIGN(auto one, address(word, value->where(), working_folder()));
     result.push_back(std::move(one));
   }
   return result;
@@ -61,7 +61,7 @@ Result<std::vector<Address>> addresses(const PipValue* value) {
 Result<Stated> stated(const PipValues& values) {
   Stated result;
   if (const auto* index = values.find("index-url")) {
-    CUKIT_TRY_ASSIGN(result.index, address(index->text, index->where(), fs::absolute(".")));
+    CUKIT_TRY_ASSIGN(result.index, address(index->text, index->where(), working_folder()));
   }
   CUKIT_TRY_ASSIGN(result.extra, addresses(values.find("extra-index-url")));
   CUKIT_TRY_ASSIGN(result.find_links, addresses(values.find("find-links")));
@@ -118,7 +118,7 @@ std::vector<fs::path> pip_config_files(const Environment& environment, const fs:
     }
   }
   if (own) {
-    files.push_back(root == "/" ? fs::absolute(*own) : below(root, *own));
+    files.push_back(root == "/" ? working_folder() / *own : below(root, *own));
   }
   return files;
 }

@@ -100,6 +100,12 @@ Result<Address> address(std::string_view text, std::string origin, const fs::pat
       .location = folder_text(base / path), .origin = std::move(origin), .named_by_user = true};
 }
 
+fs::path working_folder() {
+  std::error_code error;
+  auto folder = fs::current_path(error);
+  return error ? fs::path("/") : folder;
+}
+
 std::optional<bool> truth(std::string_view text) {
   const auto word = lower(trim(text));
   for (const auto* yes : {"y", "yes", "t", "true", "on", "1"}) {

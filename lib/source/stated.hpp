@@ -20,6 +20,9 @@ struct Stated {
 /// absolute folders; relative ones are relative to `base`.
 Result<Address> address(std::string_view text, std::string origin, const fs::path& base);
 
+/// What relative paths of options and variables are relative to; / when it was removed.
+fs::path working_folder();
+
 /// Python's words for yes and no; nothing when it is neither.
 std::optional<bool> truth(std::string_view text);
 

@@ -191,7 +191,7 @@ std::vector<fs::path> uv_config_files(const Environment& environment, const fs::
     return {};
   }
   if (const auto own = environment.get("UV_CONFIG_FILE")) {
-    return {root == "/" ? fs::absolute(*own) : below(root, *own)};
+    return {root == "/" ? working_folder() / *own : below(root, *own)};
   }
   std::vector<fs::path> files;
   const auto config = environment.get("XDG_CONFIG_HOME").value_or("");

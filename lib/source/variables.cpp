@@ -23,7 +23,7 @@ std::string_view without_name(std::string_view text) {
 Result<void> append(const std::string& name, const std::vector<std::string_view>& words,
                     std::vector<Address>& into) {
   for (const auto word : words) {
-    CUKIT_TRY_ASSIGN(auto one, address(without_name(word), name, fs::absolute(".")));
+    CUKIT_TRY_ASSIGN(auto one, address(without_name(word), name, working_folder()));
     into.push_back(std::move(one));
   }
   return {};
@@ -53,7 +53,7 @@ Result<Stated> stated_by_uv_variables(const Environment& environment) {
   for (const auto* name : {"UV_DEFAULT_INDEX", "UV_INDEX_URL"}) {
     const auto value = environment.get(name);
     if (value && !result.index) {
-      CUKIT_TRY_ASSIGN(result.index, address(without_name(*value), name, fs::absolute(".")));
+      CUKIT_TRY_ASSIGN(result.index, address(without_name(*value), name, working_folder()));
     }
   }
   for (const auto* name : {"UV_INDEX", "UV_EXTRA_INDEX_URL"}) {
@@ -70,7 +70,7 @@ Result<Stated> stated_by_uv_variables(const Environment& environment) {
 Result<Stated> stated_by_pip_variables(const Environment& environment) {
   Stated result;
   if (const auto value = environment.get("PIP_INDEX_URL")) {
-    CUKIT_TRY_ASSIGN(result.index, address(*value, "PIP_INDEX_URL", fs::absolute(".")));
+    CUKIT_TRY_ASSIGN(result.index, address(*value, "PIP_INDEX_URL", working_folder()));
   }
   const auto extra = environment.get("PIP_EXTRA_INDEX_URL").value_or("");
   CUKIT_TRY(append("PIP_EXTRA_INDEX_URL", split_words(extra), result.extra));

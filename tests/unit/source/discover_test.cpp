@@ -65,7 +65,7 @@ protected:
 
 TEST_F(Discover, walks_down_the_documented_order) {
   places_.ask = [](const std::vector<std::string>& arguments) -> Result<std::string> {
-    if (arguments.front() == "python3") {
+    if (arguments.front() == "python3" && arguments[1] == "-m") {
       return std::string(k_pip_help);
     }
     return fail(ErrorCode::host, "not installed");
@@ -120,14 +120,24 @@ TEST_F(Discover, asks_uv_where_there_is_no_pip) {
   EXPECT_EQ(sources.indexes.at(0).origin, "uv's default");
 }
 
-TEST_F(Discover, asks_pips_own_module_when_the_help_says_nothing) {
-  places_.ask = [](const std::vector<std::string>& arguments) -> Result<std::string> {
-    if (arguments.size() > 1 && arguments[1] == "-c") {
-      return std::string("https://module.example.com/simple\n");
-    }
-    return std::string("Usage: nothing of use");
+TEST_F(Discover, asks_pips_own_module_before_its_slow_help) {
+  places_.ask = [this](const std::vector<std::string>& arguments) -> Result<std::string> {
+    asked_.push_back(arguments.at(1));
+    return std::string("https://module.example.com/simple\n");
   };
   EXPECT_EQ(main_index(), "https://module.example.com/simple");
+  EXPECT_EQ(asked_, std::vector<std::string>{"-c"});
+}
+
+TEST(RealAsker, runs_a_program_of_the_given_path_from_the_root_folder) {
+  Environment environment;
+  environment.set("PATH", "/usr/bin:/bin");
+  const auto ask = real_asker(environment, {});
+  const auto answer = ask({"sh", "-c", "pwd; echo $COLUMNS"});
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(*answer, "/\n500\n");
+  EXPECT_FALSE(ask({"sh", "-c", "exit 3"}));
+  EXPECT_FALSE(ask({"no-such-program-here"}));
 }
 
 TEST_F(Discover, takes_no_plain_http_from_a_program) {
