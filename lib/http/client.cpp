@@ -96,7 +96,9 @@ std::vector<Result<Response>> CurlClient::get_all(std::span<const Request> reque
     Runner runner(
         multi.get(), std::max<std::size_t>(1, keys.size()),
         [&](std::size_t key) {
-          return std::make_unique<Exchange>(session_, pages[key].receiver.call());
+          Call call = pages[key].receiver.call();
+          call.on_a_fresh_connection = pages[key].attempts > 0;
+          return std::make_unique<Exchange>(session_, std::move(call));
         },
         [&](std::size_t key, Outcome outcome) {
           return take(pages[key], std::move(outcome), jitter);
@@ -118,7 +120,7 @@ void CurlClient::stream(std::vector<Download> downloads, int parallel,
   std::vector<std::unique_ptr<FileReceiver>> receivers;
   for (const auto& download : downloads) {
     keys.push_back(receivers.size());
-    receivers.push_back(std::make_unique<FileReceiver>(download));
+    receivers.push_back(std::make_unique<FileReceiver>(download, false));
   }
   std::stable_sort(keys.begin(), keys.end(), [&](std::size_t a, std::size_t b) {
     return downloads[a].priority > downloads[b].priority;
@@ -135,7 +137,7 @@ void CurlClient::stream(std::vector<Download> downloads, int parallel,
           if (!again) {
             return std::nullopt;
           }
-          receivers[key] = std::make_unique<FileReceiver>(std::move(again->download));
+          receivers[key] = std::make_unique<FileReceiver>(std::move(again->download), true);
           return again->delay;
         });
     runner.run(keys, stop);

@@ -57,6 +57,7 @@ Exchange::Exchange(const Session& session, Call call)
   set(handle(), CURLOPT_WRITEFUNCTION, &Exchange::on_body);
   set(handle(), CURLOPT_WRITEDATA, static_cast<void*>(this));
   set(handle(), CURLOPT_PRIVATE, static_cast<void*>(this));
+  set(handle(), CURLOPT_FRESH_CONNECT, call_.on_a_fresh_connection ? 1L : 0L);
   if (call_.takes_gzip) {
     set(handle(), CURLOPT_ACCEPT_ENCODING, "gzip");
   }

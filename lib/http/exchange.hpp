@@ -23,6 +23,7 @@ struct Call {
   std::vector<std::string> headers;
   bool takes_gzip = false;
   Receiver* receiver = nullptr;
+  bool on_a_fresh_connection = false; ///< after a failure: the old one may be out of step
 };
 
 struct Outcome {

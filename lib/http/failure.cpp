@@ -10,12 +10,13 @@ namespace cukit::http {
 
 namespace {
 
-constexpr std::array k_final_codes{CURLE_UNSUPPORTED_PROTOCOL,
-                                   CURLE_FAILED_INIT,
+// Not among them: CURLE_OUT_OF_MEMORY, which is also the code for a header line without end, and
+// CURLE_UNSUPPORTED_PROTOCOL, which is an answer without a status line. Both come from a connection
+// on which an earlier answer had more bytes than it announced.
+constexpr std::array k_final_codes{CURLE_FAILED_INIT,
                                    CURLE_URL_MALFORMAT,
                                    CURLE_NOT_BUILT_IN,
                                    CURLE_WRITE_ERROR,
-                                   CURLE_OUT_OF_MEMORY,
                                    CURLE_ABORTED_BY_CALLBACK,
                                    CURLE_BAD_FUNCTION_ARGUMENT,
                                    CURLE_TOO_MANY_REDIRECTS,
@@ -69,6 +70,11 @@ Words words_for(CURLcode code, const std::string& host) {
   case CURLE_SEND_ERROR:
     return {fmt::format("the connection to {} broke", host),
             "run the same command again: what has arrived is kept"};
+  case CURLE_OUT_OF_MEMORY:
+  case CURLE_UNSUPPORTED_PROTOCOL:
+  case CURLE_WEIRD_SERVER_REPLY:
+    return {fmt::format("the answer of {} cannot be understood", host),
+            "run the same command again later, or use another mirror"};
   case CURLE_PEER_FAILED_VERIFICATION:
   case CURLE_SSL_ISSUER_ERROR:
   case CURLE_SSL_INVALIDCERTSTATUS:

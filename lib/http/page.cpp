@@ -30,7 +30,7 @@ bool refuses_html(const std::vector<std::string>& headers) {
 
 Call PageReceiver::call() {
   body_.clear();
-  Call call{request_.url, request_.headers, !request_.range.has_value(), this};
+  Call call{request_.url, request_.headers, !request_.range.has_value(), this, false};
   if (request_.range) {
     call.headers.push_back(
         fmt::format("Range: bytes={}-{}", request_.range->first, request_.range->second));
@@ -96,7 +96,7 @@ Response PageReceiver::take(const Outcome& outcome) {
 }
 
 Call FileReceiver::call() {
-  Call call{download_.url, {}, false, this};
+  Call call{download_.url, {}, false, this, is_retry_};
   if (download_.resume_at > 0) {
     // By hand: CURLOPT_RESUME_FROM makes an error of the 200 with which a server answers a stale
     // If-Range.

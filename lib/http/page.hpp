@@ -23,7 +23,8 @@ private:
 
 class FileReceiver final : public Receiver {
 public:
-  explicit FileReceiver(Download download) : download_(std::move(download)) {}
+  FileReceiver(Download download, bool is_retry)
+      : download_(std::move(download)), is_retry_(is_retry) {}
   [[nodiscard]] Call call();
   Result<void> start(const Head& head) override;
   Result<void> write(std::span<const std::uint8_t> bytes) override;
@@ -32,6 +33,7 @@ public:
 private:
   Result<void> refuse_range(std::string why);
   Download download_;
+  bool is_retry_;
   std::uint64_t position_ = 0;
   std::optional<std::uint64_t> total_;
   bool range_refused_ = false;

@@ -206,6 +206,23 @@ TEST_F(HttpClient, row14_tries_again_after_a_broken_connection) {
   EXPECT_EQ(server.requests("/x"), 5);
 }
 
+TEST_F(HttpClient, row14_tries_again_on_a_fresh_connection_after_an_answer_that_makes_no_sense) {
+  server.serve("/x", "x");
+  Fault senseless;
+  senseless.headers = {"X-Long: " + std::string(200'000, 'h')};
+  server.script("/x", {Fault::none(), senseless});
+  ASSERT_TRUE(get("/x"));
+  ASSERT_TRUE(get("/x"));
+  const auto seen = server.seen();
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen[1].connection, seen[0].connection);
+  EXPECT_NE(seen[2].connection, seen[1].connection);
+  server.always("/x", senseless);
+  const auto page = get("/x");
+  ASSERT_FALSE(page);
+  EXPECT_THAT(page.error().message, HasSubstr("cannot be understood"));
+}
+
 TEST_F(HttpClient, row15_gives_up_on_a_server_that_stays_silent) {
   auto options = quick();
   options.attempts = 2;
