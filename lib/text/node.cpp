@@ -4,6 +4,13 @@
 
 namespace cukit::text {
 
+Node::Node() = default;
+Node::Node(const Node&) = default;
+Node::Node(Node&&) noexcept = default;
+Node& Node::operator=(const Node&) = default;
+Node& Node::operator=(Node&&) noexcept = default;
+Node::~Node() = default;
+
 const Node* Node::find(std::string_view key) const {
   const auto found = std::find_if(members.begin(), members.end(),
                                   [&](const auto& member) { return member.first.scalar == key; });

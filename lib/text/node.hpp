@@ -27,6 +27,14 @@ public:
     map
   }; ///< empty: nothing after the colon, or `~`/`null` unquoted
 
+  // Not inline: a pair of nodes is not complete inside the class of its halves (clang insists).
+  Node();
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
+
   Kind kind = Kind::empty;
   Position at;
   std::string scalar; ///< text of a scalar
