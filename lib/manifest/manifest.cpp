@@ -39,7 +39,7 @@ void read_format(text::Fields& fields) {
 Result<void> read_all(Reading& reading, const text::Node& root) {
   text::Fields fields(root, reading.mistakes, "the manifest");
   read_format(fields);
-  CUKIT_TRY(read_name(reading, fields));
+  read_name(reading, fields);
   CUKIT_TRY(read_gpus(reading, fields));
   CUKIT_TRY(read_pytorch(reading, fields));
   read_driver(reading, fields);

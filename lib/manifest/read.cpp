@@ -126,7 +126,7 @@ Result<void> read_torch_text(Reading& reading, const text::Node& node) {
 
 } // namespace
 
-Result<void> read_name(Reading& reading, text::Fields& fields) {
+void read_name(Reading& reading, text::Fields& fields) {
   const auto* node = fields.text("name");
   auto& name = reading.manifest.name;
   if (node != nullptr) {
@@ -144,7 +144,6 @@ Result<void> read_name(Reading& reading, text::Fields& fields) {
                                      "or `-` in front, {} characters at most",
                                      k_name_bytes));
   }
-  return {};
 }
 
 Result<void> read_gpus(Reading& reading, text::Fields& fields) {

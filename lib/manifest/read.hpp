@@ -14,8 +14,8 @@ struct Reading {
   Manifest manifest;
 };
 
-/// An error is one of the recipes, not of the manifest.
-Result<void> read_name(Reading& reading, text::Fields& fields);
+void read_name(Reading& reading, text::Fields& fields);
+/// Those that look something up: their error is one of the recipes, not of the manifest.
 Result<void> read_gpus(Reading& reading, text::Fields& fields);
 Result<void> read_pytorch(Reading& reading, text::Fields& fields);
 void read_driver(Reading& reading, text::Fields& fields);
