@@ -158,6 +158,19 @@ Result<void> compile_all(const Toolchain& toolchain, const std::vector<Job*>& jo
   return first ? Result<void>(tl::unexpected<Error>(*std::move(first))) : Result<void>();
 }
 
+/// Some distributions keep libstdc++.a in a package of its own: the compiler answers with a bare
+/// name when it is not there.
+bool has_static_cxx(const host::Compiler& compiler, const std::stop_token& stop) {
+  Environment environment;
+  environment.set("PATH", "/usr/bin:/bin");
+  environment.set("LANG", "C");
+  const auto finished = run_command({.arguments = {compiler.path, "-print-file-name=libstdc++.a"},
+                                     .environment = environment,
+                                     .time_limit = std::chrono::seconds(20)},
+                                    stop);
+  return finished && finished->exit_code == 0 && finished->output.starts_with('/');
+}
+
 std::string compiler_text(const host::Compiler& compiler) {
   return fmt::format("{} {} ({})", compiler.kind, compiler.version.text(), compiler.path);
 }
@@ -168,7 +181,7 @@ Result<Report> build(const assemble::Tree& tree, const knowledge::Knowledge& kno
                      const BuildOptions& options, const fs::path& out, Progress& progress,
                      const std::stop_token& stop) {
   CUKIT_TRY_ASSIGN(const auto kernels, load_kernels(knowledge, options.suites));
-  CUKIT_TRY_ASSIGN(auto compiler,
+  CUKIT_TRY_ASSIGN(const auto compiler,
                    host::host_compiler(options.environment, options.host_compiler, stop));
   std::error_code error;
   const fs::path folder = fs::absolute(out, error);
@@ -179,7 +192,8 @@ Result<Report> build(const assemble::Tree& tree, const knowledge::Knowledge& kno
   CUKIT_TRY(prepare_folder(folder));
   CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(folder, ".build-"));
   const Toolchain toolchain{.tree = root,
-                            .compiler = std::move(compiler),
+                            .compiler = compiler,
+                            .has_static_cxx = has_static_cxx(compiler, stop),
                             .sources = scratch.path() / "sources",
                             .scratch = scratch.path() / "work",
                             .out = folder};

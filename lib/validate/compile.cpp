@@ -14,6 +14,7 @@ constexpr std::uint64_t k_cubin_bytes = 256U << 20U;
 constexpr const char* k_program = "program";
 constexpr const char* k_keep = "keep";
 constexpr const char* k_emitted = "emitted.cubin";
+constexpr std::string_view k_sources = "../../sources/"; // from the folder of a compilation
 
 Environment clean_environment(const Toolchain& toolchain, const fs::path& folder) {
   Environment environment;
@@ -33,7 +34,7 @@ std::string decisive_line(const Finished& finished) {
     const auto text = trim(line);
     if (text.find("error") != std::string_view::npos ||
         text.find("fatal") != std::string_view::npos) {
-      return printable(text.substr(0, 400));
+      return printable(text.substr(text.starts_with(k_sources) ? k_sources.size() : 0, 400));
     }
     last = text.empty() ? last : text;
   }
@@ -136,16 +137,20 @@ std::vector<std::string> nvcc_arguments(const Toolchain& toolchain, const Kernel
     arguments.push_back("-gencode");
     arguments.push_back(fmt::format("arch={},code={}", target.compute(), target.sm()));
   }
-  arguments.insert(arguments.end(), {"--keep", "--keep-dir", k_keep, "-I../../sources/common",
-                                     "-DPROBE_TARGET=" + target.sm()});
+  arguments.insert(arguments.end(),
+                   {"--keep", "--keep-dir", k_keep, fmt::format("-I{}common", k_sources),
+                    "-DPROBE_TARGET=" + target.sm()});
   for (const auto& source : kernel.sources) {
-    arguments.push_back("../../sources/" + kernel.name + "/" + source);
+    arguments.push_back(fmt::format("{}{}/{}", k_sources, kernel.name, source));
   }
   arguments.insert(arguments.end(), kernel.flags.begin(), kernel.flags.end());
   // DT_RPATH, which LD_LIBRARY_PATH does not override; nvcc quotes the dollar for its shell itself
   for (const char* option : {"--disable-new-dtags", "-s", "-rpath", "$ORIGIN/../lib"}) {
     arguments.emplace_back("-Xlinker");
     arguments.emplace_back(option);
+  }
+  if (toolchain.has_static_cxx) {
+    arguments.insert(arguments.end(), {"-Xcompiler", "-static-libstdc++,-static-libgcc"});
   }
   arguments.insert(arguments.end(), {"-o", k_program});
   return arguments;

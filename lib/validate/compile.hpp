@@ -9,6 +9,8 @@ namespace cukit::validate {
 struct Toolchain {
   fs::path tree;
   host::Compiler compiler;
+  bool has_static_cxx =
+      false;        ///< libstdc++.a is there, so that programs run where the C++ library is older
   fs::path sources; ///< holds common/ and a folder per kernel
   fs::path scratch; ///< a folder for each compilation is made below it
   fs::path out;     ///< programs go to bin/

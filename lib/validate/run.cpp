@@ -1,16 +1,14 @@
+#include "validate/run.hpp"
+
 #include "base/strings.hpp"
 #include "base/thread_pool.hpp"
 #include "validate/outcome.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 namespace cukit::validate {
 
 namespace {
-
-constexpr std::chrono::seconds k_run_limit(60);
-constexpr std::uint64_t k_output_bytes = 1U << 20U; // the longest output of a kernel is 600 bytes
 
 std::string label(const host::Gpu& gpu) {
   return fmt::format("{}: {}", gpu.index, gpu.name);
@@ -40,24 +38,32 @@ RunResult result_for(const Program& program) {
                    .numbers = {}};
 }
 
-RunResult run_program(const fs::path& folder, const Bundle& bundle, const Program& program,
-                      const host::Devices& devices, const host::Gpu& gpu,
-                      const std::stop_token& stop) {
+/// What all turns share.
+struct Stage {
+  const fs::path& folder;
+  const Bundle& bundle;
+  const host::Devices& devices;
+  const RunLimits& limits;
+  const std::stop_token& stop;
+};
+
+RunResult run_program(const Stage& stage, const Program& program, const host::Gpu& gpu) {
   RunResult result = result_for(program);
   result.gpu = label(gpu);
-  const auto finished = run_command({.arguments = {(folder / program.file.path.text()).string()},
-                                     .environment = run_environment(devices, gpu),
-                                     .directory = folder.string(),
-                                     .time_limit = k_run_limit,
-                                     .output_limit = k_output_bytes},
-                                    stop);
+  const auto finished =
+      run_command({.arguments = {(stage.folder / program.file.path.text()).string()},
+                   .environment = run_environment(stage.devices, gpu),
+                   .directory = stage.folder.string(),
+                   .time_limit = stage.limits.time,
+                   .output_limit = stage.limits.output_bytes},
+                  stage.stop);
   if (!finished) {
-    result.state = stop.stop_requested() ? State::not_run : State::failed;
+    result.state = State::failed;
     result.reason = finished.error().message;
     return result;
   }
   auto printed = read_output(finished->output);
-  auto outcome = judge(*finished, printed, program, bundle.libraries, k_run_limit);
+  auto outcome = judge(*finished, printed, program, stage.bundle.libraries, stage.limits.time);
   result.state = outcome.state;
   result.reason = std::move(outcome.reason);
   result.numbers = std::move(printed.numbers);
@@ -105,8 +111,7 @@ std::vector<Turn> plan_turns(const Bundle& bundle, const host::Devices& devices)
 
 /// GPUs work side by side, the programs of one GPU one after another: none is slowed or starved by
 /// its neighbour.
-void take_turns(const fs::path& folder, const Bundle& bundle, const host::Devices& devices,
-                std::vector<Turn>& turns, Progress& progress, const std::stop_token& stop) {
+void take_turns(const Stage& stage, std::vector<Turn>& turns, Progress& progress) {
   const auto total = std::count_if(turns.begin(), turns.end(),
                                    [](const Turn& turn) { return turn.gpu != nullptr; });
   if (total == 0) {
@@ -114,12 +119,12 @@ void take_turns(const fs::path& folder, const Bundle& bundle, const host::Device
   }
   const int work = progress.begin("running kernels", static_cast<std::uint64_t>(total), "programs");
   {
-    ThreadPool pool(static_cast<unsigned>(devices.gpus.size()));
-    for (const auto& gpu : devices.gpus) {
-      pool.submit([&] {
-        for (auto& turn : turns) {
-          if (turn.gpu == &gpu && !stop.stop_requested()) {
-            turn.result = run_program(folder, bundle, *turn.program, devices, gpu, stop);
+    ThreadPool pool(static_cast<unsigned>(stage.devices.gpus.size()));
+    for (const auto& gpu : stage.devices.gpus) {
+      pool.submit([&stage, &turns, &progress, work, mine = &gpu] {
+        for (auto& turn : turns) { // each is written by the worker of its GPU alone
+          if (turn.gpu == mine && !stage.stop.stop_requested()) {
+            turn.result = run_program(stage, *turn.program, *mine);
             progress.advance(work, 1);
           }
         }
@@ -142,6 +147,12 @@ std::string driver_text(const host::Devices& devices) {
 
 Result<Report> run(const fs::path& folder, const host::Devices& devices, Progress& progress,
                    const std::stop_token& stop) {
+  return run_limited(folder, devices, RunLimits{}, progress, stop);
+}
+
+Result<Report> run_limited(const fs::path& folder, const host::Devices& devices,
+                           const RunLimits& limits, Progress& progress,
+                           const std::stop_token& stop) {
   std::error_code error;
   const fs::path root = fs::absolute(folder, error);
   if (error) {
@@ -150,7 +161,7 @@ Result<Report> run(const fs::path& folder, const host::Devices& devices, Progres
   CUKIT_TRY_ASSIGN(const auto bundle, load_bundle(root));
   CUKIT_TRY(check_files(bundle, root));
   auto turns = plan_turns(bundle, devices);
-  take_turns(root, bundle, devices, turns, progress, stop);
+  take_turns({root, bundle, devices, limits, stop}, turns, progress);
   if (stop.stop_requested()) {
     return fail(ErrorCode::interrupted, "interrupted while kernels ran");
   }
