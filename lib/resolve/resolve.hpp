@@ -1,5 +1,6 @@
-// Pure: Manifest + Knowledge + Catalog + Machine + earlier Lock -> Lock with a reason per choice, or a Conflict that explains itself.
-// The space is small, so it is searched exhaustively in preference order; every constraint is a named predicate (rules.hpp).
+// Pure: Manifest + Knowledge + Catalog + Machine + earlier Lock -> Lock with a reason per choice,
+// or a Conflict that explains itself. The space is small, so it is searched exhaustively in
+// preference order; every constraint is a named predicate (rules.hpp).
 #pragma once
 
 #include "catalog/catalog.hpp"
@@ -11,11 +12,13 @@
 
 namespace cukit::resolve {
 
-/// What is known of the machine the toolkit is for, where the manifest says `native` or the host compiler matters.
+/// What is known of the machine the toolkit is for, where the manifest says `native` or the host
+/// compiler matters.
 struct MachineFacts {
   std::vector<host::Gpu> gpus = {};
   std::optional<host::Driver> driver = {};
   std::optional<host::Compiler> compiler = {};
+  std::optional<Version> glibc = {};
 };
 
 struct Choice {
@@ -31,7 +34,7 @@ struct Note {
 };
 
 struct Demand {
-  std::string text;   ///< in the user's words: "gpus: sm_120"
+  std::string text; ///< in the user's words: "gpus: sm_120"
   std::string file;
   int line = 0;
   std::string reason; ///< why it collides
@@ -44,15 +47,16 @@ struct WayOut {
 };
 
 struct Conflict {
-  std::vector<Demand> demands; ///< no member can be dropped
+  std::vector<Demand> demands;  ///< no member can be dropped
   std::vector<WayOut> ways_out; ///< nearest first
 };
 
 struct Resolution {
-  lock::Lock lock;              ///< artifacts that come by ranges have no record yet: see needs_record
+  lock::Lock lock; ///< artifacts that come by ranges have no record yet: see needs_record
   std::vector<Choice> choices;
   std::vector<Note> notes;
-  /// (platform index, artifact index) of artifacts whose RECORD must still be read, with the wheel to read it from.
+  /// (platform index, artifact index) of artifacts whose RECORD must still be read, with the wheel
+  /// to read it from.
   struct Unfinished {
     std::size_t platform = 0;
     std::size_t artifact = 0;
@@ -61,24 +65,28 @@ struct Resolution {
   std::vector<Unfinished> needs_record;
 };
 
-/// Projects of the index that resolve() wants to see for this manifest, and which cuda-toolkit releases.
+/// Projects of the index that resolve() wants to see for this manifest, and which cuda-toolkit
+/// releases.
 struct Wanted {
   std::vector<std::string> projects;
   std::vector<std::string> minors; ///< "13.0" ..: releases with these minors
+  bool prereleases = false;        ///< the manifest names one, so they are wanted too
 };
 Result<Wanted> wanted(const manifest::Manifest& manifest, const knowledge::Knowledge& knowledge);
 
-/// An Error here is a mistake in the recipes or the catalog; demands that cannot hold together are a Conflict.
-Result<std::variant<Resolution, Conflict>> resolve(const manifest::Manifest& manifest, const knowledge::Knowledge& knowledge,
-                                                   const catalog::Catalog& catalog, const MachineFacts& machine,
-                                                   const lock::Lock* earlier);
+/// An Error here is a mistake in the recipes or the catalog; demands that cannot hold together are
+/// a Conflict.
+Result<std::variant<Resolution, Conflict>>
+resolve(const manifest::Manifest& manifest, const knowledge::Knowledge& knowledge,
+        const catalog::Catalog& catalog, const MachineFacts& machine, const lock::Lock* earlier);
 
-/// Whether the lock still answers the manifest, without network. The text says why not; empty: it holds.
-Result<std::string> stale(const lock::Lock& lock, const manifest::Manifest& manifest, const knowledge::Knowledge& knowledge,
-                          const MachineFacts& machine);
+/// Whether the lock still answers the manifest, without network. The text says why not; empty: it
+/// holds.
+Result<std::string> stale(const lock::Lock& lock, const manifest::Manifest& manifest,
+                          const knowledge::Knowledge& knowledge, const MachineFacts& machine);
 
-/// The same digest again with all `native` wishes replaced, and the pins of the knowledge compared: an artifact of a known release
-/// with another digest is an error of code integrity.
+/// The pins of the knowledge compared with the lock's artifacts, RECORDs and metapackages: a known
+/// file with another digest is an error of code integrity that names both values.
 Result<void> check_pins(const lock::Lock& lock, const knowledge::Knowledge& knowledge);
 
 } // namespace cukit::resolve

@@ -1,0 +1,183 @@
+#include "resolve/conflict.hpp"
+
+#include "resolve/ways_out.hpp"
+
+#include <algorithm>
+
+namespace cukit::resolve {
+
+namespace {
+
+/// `range` admits some version of that minor.
+bool admits_minor(const VersionRange& range, const Version& minor) {
+  const auto text = minor.major_minor();
+  const auto candidates = {text, text + ".1", text + ".99"};
+  return std::any_of(candidates.begin(), candidates.end(), [&](const std::string& candidate) {
+    const auto version = Version::parse(candidate);
+    return version && range.contains(*version);
+  });
+}
+
+/// Why no release that is offered is in the range, where that is so.
+rules::Verdict nothing_in_range(const VersionRange& range, const Facts& facts, const Offer& offer) {
+  const auto& releases = offer.releases();
+  const bool has_one = std::any_of(releases.begin(), releases.end(), [&](const auto* release) {
+    return matches(range, release->version, offer.nvcc_of(*release).value_or(Version()));
+  });
+  if (has_one) {
+    return {};
+  }
+  for (const auto& left_out : offer.left_out()) {
+    if (range.contains(left_out.version, true)) {
+      return rules::Violation{.rule = left_out.rule, .reason = left_out.text};
+    }
+  }
+  for (const auto& release : *facts.releases) {
+    auto verdict = rules::compiler_wheels(release.minor);
+    if (verdict && admits_minor(range, release.minor)) {
+      return verdict;
+    }
+  }
+  const auto first = release_label(releases.front()->version).text();
+  const auto last = release_label(releases.back()->version).text();
+  return rules::Violation{.rule = &rules::k_availability,
+                          .reason = fmt::format("no release of CUDA is in {}; {} to {} are offered",
+                                                range.text(), first, last)};
+}
+
+/// Why a demand collides with the rest of the set: what it says of the best toolkit that all the
+/// others allow.
+rules::Violation reason_of(std::size_t demand, const std::vector<std::size_t>& set,
+                           const Matrix& matrix, const Problem& problem,
+                           const std::vector<Candidate>& candidates) {
+  std::vector<bool> others(matrix.demands, false);
+  for (const auto member : set) {
+    others[member] = member != demand;
+  }
+  const auto best = matrix.first(others);
+  CUKIT_ENSURE(best.has_value(), "a member of a minimal set cannot be dropped");
+  others[demand] = true;
+  for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+    const auto& needed = matrix.rows[row].demands;
+    const bool is_in_force =
+        std::all_of(needed.begin(), needed.end(), [&](std::size_t entry) { return others[entry]; });
+    if (is_in_force && !matrix.rows[row].allows[*best]) {
+      if (auto verdict = problem.constraints[row].check(candidates[*best].toolkit)) {
+        return *std::move(verdict);
+      }
+    }
+  }
+  CUKIT_ENSURE(false, "a member of a minimal set breaks a rule on what the others allow");
+  return {};
+}
+
+Demand make_demand(const Wished& wished, const rules::Violation& violation,
+                   const std::string& file) {
+  return {.text = wished.text(),
+          .file = file,
+          .line = wished.at.line,
+          .reason = violation.reason,
+          .source = std::string(violation.rule->source)};
+}
+
+/// Without any demand nothing fits either: the index or the recipes are at fault, and the first
+/// broken rule says how.
+Error nothing_offered(const Problem& problem, const Offer& offer,
+                      const std::vector<Candidate>& candidates) {
+  Error error{.code = ErrorCode::source,
+              .message = "the index offers no release of CUDA that can be used"};
+  for (const auto& candidate : candidates) {
+    for (const auto& constraint : problem.constraints) {
+      const auto verdict =
+          constraint.demands.empty() ? constraint.check(candidate.toolkit) : rules::Verdict();
+      if (verdict) {
+        error.causes.push_back(
+            fmt::format("CUDA {}: {}", candidate.toolkit.release.text(), verdict->reason));
+        break;
+      }
+    }
+  }
+  for (const auto& left_out : offer.left_out()) {
+    error.causes.push_back(left_out.text);
+  }
+  error.hint = "check which index is asked (--index-url), and that it has cuda-toolkit and the "
+               "nvidia-* projects";
+  return error;
+}
+
+} // namespace
+
+std::optional<std::size_t> Matrix::first(const std::vector<bool>& active) const {
+  std::vector<const Row*> in_force;
+  for (const auto& row : rows) {
+    if (std::all_of(row.demands.begin(), row.demands.end(),
+                    [&](std::size_t demand) { return active[demand]; })) {
+      in_force.push_back(&row);
+    }
+  }
+  for (std::size_t candidate = 0; candidate < candidates; ++candidate) {
+    if (std::all_of(in_force.begin(), in_force.end(),
+                    [&](const Row* row) { return row->allows[candidate]; })) {
+      return candidate;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::size_t> minimal_conflict(const Matrix& matrix) {
+  std::vector<bool> active(matrix.demands, true);
+  if (matrix.first(active) || !matrix.first(std::vector<bool>(matrix.demands, false))) {
+    return {};
+  }
+  for (std::size_t demand = 0; demand < matrix.demands; ++demand) {
+    active[demand] = false;
+    active[demand] = matrix.first(active).has_value();
+  }
+  std::vector<std::size_t> set;
+  for (std::size_t demand = 0; demand < matrix.demands; ++demand) {
+    if (active[demand]) {
+      set.push_back(demand);
+    }
+  }
+  return set;
+}
+
+Matrix make_matrix(const Problem& problem, const std::vector<Candidate>& candidates) {
+  Matrix matrix{.demands = problem.demands.size(), .candidates = candidates.size(), .rows = {}};
+  for (const auto& constraint : problem.constraints) {
+    Matrix::Row row{.demands = constraint.demands, .allows = {}};
+    row.allows.reserve(candidates.size());
+    for (const auto& candidate : candidates) {
+      row.allows.push_back(!constraint.check(candidate.toolkit).has_value());
+    }
+    matrix.rows.push_back(std::move(row));
+  }
+  return matrix;
+}
+
+Result<Conflict> explain_conflict(const manifest::Manifest& manifest, const Facts& facts,
+                                  const Problem& problem, const Offer& offer,
+                                  const std::vector<Candidate>& candidates) {
+  const auto matrix = make_matrix(problem, candidates);
+  const auto set = minimal_conflict(matrix);
+  if (set.empty()) {
+    return tl::unexpected(nothing_offered(problem, offer, candidates));
+  }
+  Conflict conflict;
+  for (const auto member : set) {
+    const auto& wished = problem.demands[member];
+    auto violation = reason_of(member, set, matrix, problem, candidates);
+    if (wished.topic == Topic::nvcc) {
+      if (auto better = nothing_in_range(manifest.nvcc->value, facts, offer)) {
+        violation = *std::move(better);
+      }
+    }
+    conflict.demands.push_back(make_demand(wished, violation, manifest.file));
+  }
+  std::stable_sort(conflict.demands.begin(), conflict.demands.end(),
+                   [](const Demand& a, const Demand& b) { return a.line < b.line; });
+  conflict.ways_out = ways_out(manifest, facts, problem, set, matrix, candidates);
+  return conflict;
+}
+
+} // namespace cukit::resolve

@@ -1,0 +1,41 @@
+#include "resolve/facts.hpp"
+
+#include <algorithm>
+
+namespace cukit::resolve {
+
+Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
+  Facts facts;
+  CUKIT_TRY_ASSIGN(facts.releases, knowledge.releases());
+  CUKIT_TRY_ASSIGN(facts.architectures, knowledge.architectures());
+  CUKIT_TRY_ASSIGN(facts.components, knowledge.components());
+  CUKIT_TRY_ASSIGN(facts.groups, knowledge.groups());
+  CUKIT_TRY_ASSIGN(facts.consumers, knowledge.consumers());
+  CUKIT_TRY_ASSIGN(facts.pytorch, knowledge.pytorch());
+  CUKIT_TRY_ASSIGN(facts.pins, knowledge.pins());
+  for (const auto name : {k_nvcc, k_cudart, k_cccl}) {
+    CUKIT_TRY(facts.component(name));
+  }
+  return facts;
+}
+
+Result<const knowledge::Component*> Facts::component(std::string_view name) const {
+  const auto* found = knowledge::find_component(*components, name);
+  if (found == nullptr) {
+    return fail(ErrorCode::usage, "the recipes know no component `{}`", name);
+  }
+  return found;
+}
+
+const knowledge::Consumer* Facts::consumer(std::string_view name) const {
+  const auto found = std::find_if(consumers->begin(), consumers->end(),
+                                  [&](const auto& consumer) { return consumer.name == name; });
+  return found == consumers->end() ? nullptr : &*found;
+}
+
+bool has_minor_of_nvcc(std::string_view component) {
+  constexpr std::string_view names[] = {"cudart", "nvrtc", "cupti", "nvjitlink"};
+  return std::find(std::begin(names), std::end(names), component) != std::end(names);
+}
+
+} // namespace cukit::resolve

@@ -1,0 +1,37 @@
+// The parts of the knowledge that resolution looks at, loaded once. Points into the Knowledge,
+// which must outlive it.
+#pragma once
+
+#include "knowledge/knowledge.hpp"
+
+#include <map>
+
+namespace cukit::resolve {
+
+/// Components that the rules name.
+constexpr std::string_view k_nvcc = "nvcc";
+constexpr std::string_view k_cudart = "cudart";
+constexpr std::string_view k_cccl = "cccl";
+constexpr std::string_view k_nvjitlink = "nvjitlink";
+constexpr std::string_view k_toolkit_project = "cuda-toolkit";
+constexpr std::string_view k_ptxas_part = "ptxas";
+
+struct Facts {
+  const std::vector<knowledge::Release>* releases = nullptr;
+  const std::vector<knowledge::Architecture>* architectures = nullptr;
+  const std::vector<knowledge::Component>* components = nullptr;
+  const std::map<std::string, std::vector<std::string>>* groups = nullptr;
+  const std::vector<knowledge::Consumer>* consumers = nullptr;
+  const std::vector<knowledge::PyTorch>* pytorch = nullptr;
+  const std::map<std::string, Sha256>* pins = nullptr;
+
+  static Result<Facts> load(const knowledge::Knowledge& knowledge);
+  /// The component that recipes must have under that name.
+  Result<const knowledge::Component*> component(std::string_view name) const;
+  [[nodiscard]] const knowledge::Consumer* consumer(std::string_view name) const;
+};
+
+/// A component whose versions are numbered like nvcc's, of its minor.
+bool has_minor_of_nvcc(std::string_view component);
+
+} // namespace cukit::resolve

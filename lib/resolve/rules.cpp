@@ -1,0 +1,326 @@
+#include "resolve/rules.hpp"
+
+#include "base/strings.hpp"
+
+#include <algorithm>
+
+namespace cukit::resolve::rules {
+
+const Rule k_compiler_core{
+    "compiler-core", "nvcc, crt, nvvm and nvptxcompiler carry one full version",
+    "NVIDIA's redistrib manifests of CUDA 13; cicc's PTX is refused by a ptxas of another version"};
+const Rule k_ptxas_pair{
+    "ptxas-pair", "ptxas and nvlink are nvcc's own, or both newer and of one package",
+    "tried with nvcc 13.0 and ptxas 13.2 and 13.5; nvlink refuses objects newer than itself"};
+const Rule k_runtime_minor{
+    "runtime-minor", "headers and run-time compilers have nvcc's minor",
+    "CCCL, cuda/std/__cccl/cuda_toolkit.h compares CUDART_VERSION with nvcc"};
+const Rule k_jit_linker{"jit-linker", "nvJitLink has nvcc's minor",
+                        "nvJitLink documentation, compatibility"};
+const Rule k_binary_utilities{"binary-utilities",
+                              "cuobjdump and nvdisasm are of nvcc's minor or newer",
+                              "tried: 13.2's read 13.0's binaries"};
+const Rule k_cccl{"cccl", "CCCL is the release's own or newer",
+                  "CCCL README, compatibility with CUDA toolkits"};
+const Rule k_device_runtime{"device-runtime", "libcudadevrt.a is not newer than nvlink",
+                            "tried: nvlink says `newer than toolkit`"};
+const Rule k_pytorch_major{"pytorch-major",
+                           "the toolkit has the CUDA major that PyTorch was built with",
+                           "PyTorch, torch/utils/cpp_extension.py"};
+const Rule k_pytorch_minor{"pytorch-minor",
+                           "a toolkit newer than PyTorch's own CUDA works with care",
+                           "CUDA Compatibility guide, minor version compatibility"};
+const Rule k_gpu_range{"gpu-range", "nvcc compiles for the GPU",
+                       "CUDA release notes and nvcc documentation, GPU architectures"};
+const Rule k_driver_floor{"driver-floor", "every driver that is asked for runs this CUDA major",
+                          "CUDA Compatibility guide, minor version compatibility"};
+const Rule k_ptx_of_driver{
+    "ptx-of-driver", "a driver compiles no PTX newer than its own CUDA",
+    "CUDA Compatibility guide, application considerations; seen as error 222 on an H200"};
+const Rule k_host_compiler{
+    "host-compiler", "the host compiler is one that the headers accept",
+    "CUDA Installation Guide for Linux, host compiler support; crt/host_config.h"};
+const Rule k_c_library{"c-library", "the C library's headers go with those of CUDA",
+                       "glibc 2.41 and 2.42 release notes (sinpi, rsqrt); crt/math_functions.h"};
+const Rule k_consumer_minimum{"consumer-minimum", "each consumer accepts this nvcc for each GPU",
+                              "the consumer's own source"};
+const Rule k_platform{"platform", "CUDA is made for the platform",
+                      "NVIDIA's redistrib manifests: linux-aarch64 ends with 12.9"};
+const Rule k_compiler_wheels{"compiler-wheels", "Python wheels hold nvcc from CUDA 13.0 on",
+                             "contents of nvidia-cuda-nvcc-cu12: ptxas, crt and nvvm, no nvcc"};
+const Rule k_version_wish{"version-wish", "the version is the one that was asked for",
+                          "the manifest"};
+const Rule k_availability{"availability", "the package exists",
+                          "the cuda-toolkit metapackage and the index"};
+const Rule k_prerelease{"pre-release", "pre-releases and yanked files are never taken unasked",
+                        "PEP 440 and PEP 592"};
+const Rule k_machine{"machine", "what `native` asks for is there", "this machine"};
+const Rule k_sources{"sources", "one of the sources can serve a toolkit",
+                     "this version of cukit reads wheels"};
+
+const std::vector<const Rule*>& all() {
+  static const std::vector<const Rule*> list{
+      &k_compiler_core, &k_ptxas_pair,      &k_runtime_minor, &k_jit_linker,    &k_binary_utilities,
+      &k_cccl,          &k_device_runtime,  &k_pytorch_major, &k_pytorch_minor, &k_gpu_range,
+      &k_driver_floor,  &k_ptx_of_driver,   &k_host_compiler, &k_c_library,     &k_consumer_minimum,
+      &k_platform,      &k_compiler_wheels, &k_version_wish,  &k_availability,  &k_prerelease,
+      &k_machine,       &k_sources};
+  return list;
+}
+
+namespace {
+
+template <typename... Args>
+Verdict broken(const Rule& rule, fmt::format_string<Args...> text, Args&&... args) {
+  return Violation{.rule = &rule, .reason = fmt::format(text, std::forward<Args>(args)...)};
+}
+
+/// -1, 0 or 1 by major and minor alone.
+int compare_minor(const Version& a, const Version& b) {
+  if (a.major() != b.major()) {
+    return a.major() < b.major() ? -1 : 1;
+  }
+  return a.minor() == b.minor() ? 0 : (a.minor() < b.minor() ? -1 : 1);
+}
+
+Version make_version(std::string_view text) {
+  auto version = Version::parse(text);
+  CUKIT_ENSURE(version.has_value(), "a version written here is one");
+  return *std::move(version);
+}
+
+} // namespace
+
+Verdict compiler_core(const Version& nvcc, std::string_view component, const Version& version) {
+  if (version == nvcc) {
+    return {};
+  }
+  return broken(k_compiler_core, "{} {} does not belong to nvcc {}", component, version.text(),
+                nvcc.text());
+}
+
+Verdict ptxas_pair(const Version& nvcc, const Version& ptxas, const Version& nvlink) {
+  if (ptxas != nvlink) {
+    return broken(k_ptxas_pair, "ptxas {} needs nvlink of the same package, not {}", ptxas.text(),
+                  nvlink.text());
+  }
+  if (ptxas.major() != nvcc.major()) {
+    return broken(k_ptxas_pair, "ptxas {} is of another CUDA major than nvcc {}", ptxas.text(),
+                  nvcc.text());
+  }
+  if (ptxas < nvcc) {
+    return broken(k_ptxas_pair, "ptxas {} is older than nvcc {} and refuses its PTX", ptxas.text(),
+                  nvcc.text());
+  }
+  return {};
+}
+
+Verdict runtime_minor(const Version& nvcc, std::string_view component, const Version& version) {
+  if (compare_minor(nvcc, version) == 0) {
+    return {};
+  }
+  return broken(k_runtime_minor,
+                "{} {} does not have the minor of nvcc {}; CCCL stops such a build", component,
+                version.text(), nvcc.text());
+}
+
+Verdict jit_linker(const Version& nvcc, const Version& version) {
+  if (compare_minor(nvcc, version) == 0) {
+    return {};
+  }
+  return broken(k_jit_linker, "nvJitLink {} does not have the minor of nvcc {}", version.text(),
+                nvcc.text());
+}
+
+Verdict binary_utilities(const Version& nvcc, std::string_view component, const Version& version) {
+  if (version.major() == nvcc.major() && compare_minor(version, nvcc) >= 0) {
+    return {};
+  }
+  return broken(k_binary_utilities, "{} {} may not read what nvcc {} writes", component,
+                version.text(), nvcc.text());
+}
+
+Verdict cccl(const Version& own, const Version& chosen) {
+  if (compare_minor(chosen, own) >= 0) {
+    return {};
+  }
+  return broken(k_cccl, "CCCL {} is older than the {} that belongs to this toolkit", chosen.text(),
+                own.major_minor());
+}
+
+Verdict device_runtime(const Version& cudart, const Version& nvlink) {
+  if (compare_minor(cudart, nvlink) <= 0) {
+    return {};
+  }
+  return broken(k_device_runtime, "libcudadevrt.a of {} is newer than nvlink {}", cudart.text(),
+                nvlink.text());
+}
+
+Verdict pytorch_major(const Version& torch_cuda, const Version& cuda) {
+  if (torch_cuda.major() == cuda.major()) {
+    return {};
+  }
+  return broken(k_pytorch_major, "PyTorch's CUDA is {}, so its extensions refuse CUDA {}",
+                torch_cuda.major_minor(), cuda.major_minor());
+}
+
+Verdict gpu_range(const knowledge::Architecture& architecture, const GpuTarget& target,
+                  const Version& cuda) {
+  const auto since = [&](const std::optional<Version>& first, char suffix) -> Verdict {
+    if (!first) {
+      return broken(k_gpu_range, "there is no `{}` form of {}", suffix, target.plain().sm());
+    }
+    if (compare_minor(cuda, *first) < 0) {
+      return broken(k_gpu_range, "{} begins with CUDA {}", target.sm(), first->major_minor());
+    }
+    return {};
+  };
+  if (architecture.last_cuda && compare_minor(cuda, *architecture.last_cuda) > 0) {
+    return broken(k_gpu_range, "{} ({}) ends with CUDA {}", target.plain().sm(), architecture.name,
+                  architecture.last_cuda->major_minor());
+  }
+  if (compare_minor(cuda, architecture.first_cuda) < 0) {
+    return broken(k_gpu_range, "{} ({}) begins with CUDA {}", target.plain().sm(),
+                  architecture.name, architecture.first_cuda.major_minor());
+  }
+  if (target.suffix == 'a') {
+    return since(architecture.a_since, 'a');
+  }
+  return target.suffix == 'f' ? since(architecture.f_since, 'f') : Verdict();
+}
+
+Verdict driver_floor(const knowledge::Release& release, const Version& oldest) {
+  if (oldest.major() >= release.driver_floor) {
+    return {};
+  }
+  if (oldest.major() == 0) {
+    return broken(
+        k_driver_floor,
+        "CUDA {} needs a driver of branch {} or newer, and every older one is asked for too",
+        release.minor.major_minor(), release.driver_floor);
+  }
+  return broken(k_driver_floor, "CUDA {} needs a driver of branch {} or newer, not {}",
+                release.minor.major_minor(), release.driver_floor, oldest.text());
+}
+
+Verdict ptx_of_driver(const knowledge::Release& release, const knowledge::Release& driver_cuda) {
+  if (release.ptx <= driver_cuda.ptx) {
+    return {};
+  }
+  return broken(k_ptx_of_driver,
+                "CUDA {} writes PTX {}, and a driver of CUDA {} compiles PTX up to {}",
+                release.minor.major_minor(), release.ptx.text(), driver_cuda.minor.major_minor(),
+                driver_cuda.ptx.text());
+}
+
+Verdict host_compiler(const knowledge::Release& release, const host::Compiler& compiler) {
+  const auto major = compiler.version.major();
+  const auto cuda = release.minor.major_minor();
+  if (compiler.kind == "gcc" && release.gcc_max > 0 && major > release.gcc_max) {
+    return broken(k_host_compiler, "CUDA {} takes gcc up to {}, and {} is gcc {}", cuda,
+                  release.gcc_max, compiler.path, compiler.version.text());
+  }
+  const bool is_clang = compiler.kind == "clang" && release.clang_max > 0;
+  if (is_clang && (major > release.clang_max || major < release.clang_min)) {
+    return broken(k_host_compiler, "CUDA {} takes clang {} to {}, and {} is clang {}", cuda,
+                  release.clang_min, release.clang_max, compiler.path, compiler.version.text());
+  }
+  return {};
+}
+
+Verdict c_library(const Version& cuda, const Version& glibc) {
+  struct Clash {
+    const char* glibc;
+    const char* cuda;
+    const char* functions;
+  };
+  static constexpr Clash clashes[] = {{"2.42", "13.2", "rsqrt"},
+                                      {"2.41", "13.0", "sinpi and cospi"}};
+  for (const auto& clash : clashes) {
+    if (compare_minor(glibc, make_version(clash.glibc)) >= 0 &&
+        compare_minor(cuda, make_version(clash.cuda)) < 0) {
+      return broken(k_c_library, "glibc {} declares {} in a way that CUDA takes from {} on",
+                    glibc.text(), clash.functions, clash.cuda);
+    }
+  }
+  return {};
+}
+
+Verdict consumer_minimum(const knowledge::Consumer& consumer, const GpuTarget& target,
+                         const Version& cuda) {
+  for (const auto& [pattern, least] : consumer.minimum) {
+    const std::string number = target.plain().dotted();
+    const bool applies = pattern == "any" || pattern == number || pattern == target.plain().sm() ||
+                         pattern == fmt::format("{}.x", target.major);
+    const auto minimum = Version::parse(least);
+    if (applies && minimum && compare_minor(cuda, *minimum) < 0) {
+      return broken(k_consumer_minimum, "{} asks for CUDA {} or newer for {} ({})", consumer.name,
+                    least, target.plain().sm(), consumer.why);
+    }
+  }
+  return {};
+}
+
+Verdict platform(Platform platform, const Version& cuda) {
+  if (platform == Platform(Platform::Kind::linux_aarch64) &&
+      compare_minor(cuda, make_version("13.0")) >= 0) {
+    return broken(k_platform,
+                  "{} ends with CUDA 12.9; from 13.0 on its devices are served by linux-sbsa",
+                  platform.text());
+  }
+  return {};
+}
+
+Verdict compiler_wheels(const Version& cuda) {
+  if (cuda.major() >= 13) {
+    return {};
+  }
+  return broken(k_compiler_wheels,
+                "the Python wheels of CUDA {} hold no nvcc; they do from 13.0 on", cuda.major());
+}
+
+Version cccl_of_package(const Version& package, const std::vector<knowledge::Release>& releases) {
+  const auto& parts = package.release();
+  if (parts.size() >= 5 && parts[1] == 3) {
+    return make_version(fmt::format("{}.{}.{}", parts[1], parts[2], parts[3]));
+  }
+  const auto* release = knowledge::find_release(releases, package);
+  return release != nullptr ? release->cccl : package;
+}
+
+Version oldest_driver(const VersionRange& range) {
+  if (range.contains(make_version("0.1"))) {
+    return {};
+  }
+  std::optional<Version> oldest;
+  const auto text = range.text();
+  for (const auto clause : split(text, ',')) {
+    auto number = clause.substr(std::min(clause.find_first_of("0123456789"), clause.size()));
+    if (number.ends_with(".*")) {
+      number.remove_suffix(2);
+    }
+    // the bound itself, or what comes right after it where the bound is not included
+    for (const auto& candidate : {std::string(number), fmt::format("{}.1", number)}) {
+      const auto version = Version::parse(candidate);
+      if (version && range.contains(*version)) {
+        oldest = oldest ? std::min(*oldest, *version) : *version;
+        break;
+      }
+    }
+  }
+  return oldest.value_or(Version());
+}
+
+const knowledge::Release* cuda_of_driver(const std::vector<knowledge::Release>& releases,
+                                         const Version& driver) {
+  const knowledge::Release* own = nullptr;
+  for (const auto& release : releases) {
+    const bool is_newer = own == nullptr || own->minor < release.minor;
+    if (release.driver_branch > 0 && release.driver_branch <= driver.major() && is_newer) {
+      own = &release;
+    }
+  }
+  return own;
+}
+
+} // namespace cukit::resolve::rules

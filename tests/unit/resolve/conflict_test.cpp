@@ -1,0 +1,235 @@
+#include "fixture.hpp"
+#include "resolve/conflict.hpp"
+
+#include <gmock/gmock.h>
+
+namespace cukit::resolve {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+std::vector<std::string> demands_of(const Conflict& conflict) {
+  std::vector<std::string> texts;
+  for (const auto& demand : conflict.demands) {
+    texts.push_back(demand.text);
+  }
+  return texts;
+}
+
+TEST(Conflict, cuda_12_has_no_nvcc_among_wheels) {
+  const auto conflict =
+      conflict_of("gpus: [sm_120]\ntoolkit:\n  nvcc: \"12.8\"\nplatforms: [linux-x86_64]\n");
+  ASSERT_THAT(conflict.demands, SizeIs(1));
+  const auto& demand = conflict.demands.front();
+  EXPECT_EQ(demand.text, "toolkit.nvcc: 12.8");
+  EXPECT_EQ(demand.file, "test.yaml");
+  EXPECT_EQ(demand.line, 5);
+  EXPECT_THAT(demand.reason, HasSubstr("wheels of CUDA 12 hold no nvcc"));
+  EXPECT_THAT(demand.source, HasSubstr("nvidia-cuda-nvcc-cu12"));
+  ASSERT_THAT(conflict.ways_out, Not(IsEmpty()));
+  EXPECT_EQ(conflict.ways_out.front().change, "toolkit.nvcc: 13.0 instead of 12.8");
+  EXPECT_EQ(conflict.ways_out.front().result, "CUDA 13.0.3 with nvcc 13.0.88");
+}
+
+TEST(Conflict, a_minor_of_ten_is_not_a_minor_of_one) {
+  const auto conflict =
+      conflict_of("gpus: [sm_90]\ntoolkit:\n  nvcc: \"13.10\"\nplatforms: [linux-x86_64]\n");
+  ASSERT_THAT(conflict.demands, SizeIs(1));
+  EXPECT_THAT(conflict.demands.front().reason,
+              HasSubstr("no release of CUDA is in ==13.10.*; 13.0.0 to 13.5.0 are offered"));
+  EXPECT_EQ(conflict.ways_out.front().change, "toolkit.nvcc: 13.5 instead of 13.10");
+}
+
+TEST(Conflict, an_empty_range_collides_with_itself) {
+  const auto conflict =
+      conflict_of("gpus: [sm_90]\ntoolkit: {nvcc: \">=13.2,<13.1\"}\nplatforms: [linux-x86_64]\n");
+  EXPECT_THAT(demands_of(conflict), testing::ElementsAre("toolkit.nvcc: >=13.2,<13.1"));
+}
+
+TEST(Conflict, a_gpu_that_cuda_13_dropped_is_named_and_the_others_are_not) {
+  const auto conflict = conflict_of("gpus: [sm_90, sm_70, sm_120]\nplatforms: [linux-x86_64]\n");
+  ASSERT_THAT(conflict.demands, SizeIs(1));
+  EXPECT_EQ(conflict.demands.front().text, "gpus: sm_70");
+  EXPECT_EQ(conflict.demands.front().reason, "sm_70 (Volta) ends with CUDA 12.9");
+  ASSERT_THAT(conflict.ways_out, SizeIs(1));
+  EXPECT_EQ(conflict.ways_out.front().change, "leave out sm_70 under gpus");
+}
+
+TEST(Conflict, the_only_gpu_is_not_offered_to_be_left_out) {
+  EXPECT_THAT(conflict_of("gpus: [sm_70]\nplatforms: [linux-x86_64]\n").ways_out, IsEmpty());
+}
+
+TEST(Conflict, a_gpu_newer_than_the_nvcc_that_was_asked_for) {
+  const auto conflict = conflict_of(
+      "gpus:\n  - sm_90\n  - sm_107\ntoolkit:\n  nvcc: \"13.0\"\nplatforms: [linux-x86_64]\n");
+  EXPECT_THAT(demands_of(conflict), testing::ElementsAre("gpus: sm_107", "toolkit.nvcc: 13.0"));
+  EXPECT_EQ(conflict.demands[0].line, 5);
+  EXPECT_EQ(conflict.demands[1].line, 7);
+  EXPECT_THAT(conflict.demands[0].reason, HasSubstr("begins with CUDA 13.4"));
+  EXPECT_EQ(conflict.ways_out.front().change, "toolkit.nvcc: 13.4 instead of 13.0");
+  EXPECT_EQ(conflict.ways_out.back().change, "leave out sm_107 under gpus");
+}
+
+TEST(Conflict, headers_and_nvcc_share_a_minor) {
+  const auto conflict = conflict_of("gpus: [sm_90]\ntoolkit:\n  nvcc: \"13.0\"\n  headers: "
+                                    "\"13.2\"\nplatforms: [linux-x86_64]\n");
+  EXPECT_THAT(demands_of(conflict),
+              testing::ElementsAre("toolkit.nvcc: 13.0", "toolkit.headers: 13.2"));
+  EXPECT_THAT(conflict.demands[1].reason, HasSubstr("the headers have nvcc's minor"));
+  EXPECT_THAT(text_of(conflict), HasSubstr("toolkit.headers: 13.0 instead of 13.2"));
+}
+
+TEST(Conflict, an_older_ptxas_refuses_what_nvcc_writes) {
+  const auto conflict = conflict_of(
+      "gpus: [sm_90]\ntoolkit: {nvcc: \"13.5\", ptxas: \"13.0\"}\nplatforms: [linux-x86_64]\n");
+  EXPECT_THAT(demands_of(conflict),
+              testing::UnorderedElementsAre("toolkit.nvcc: 13.5", "toolkit.ptxas: 13.0"));
+  EXPECT_THAT(text_of(conflict), HasSubstr("an older one refuses its PTX 9.5"));
+}
+
+TEST(Conflict, an_older_cccl_is_not_supported) {
+  const auto conflict = conflict_of(
+      "gpus: [sm_90]\ntoolkit: {nvcc: \"13.5\", cccl: \"3.0\"}\nplatforms: [linux-x86_64]\n");
+  EXPECT_THAT(demands_of(conflict),
+              testing::UnorderedElementsAre("toolkit.nvcc: 13.5", "toolkit.cccl: 3.0"));
+  EXPECT_THAT(text_of(conflict), HasSubstr("toolkit.cccl: matched instead of 3.0"));
+}
+
+TEST(Conflict, pytorch_of_another_major) {
+  const auto conflict = conflict_of("gpus: [sm_90]\npytorch: cu128\nplatforms: [linux-x86_64]\n");
+  EXPECT_THAT(demands_of(conflict), testing::ElementsAre("pytorch: cu128"));
+  EXPECT_THAT(text_of(conflict), HasSubstr("pytorch: cu130 instead of cu128"));
+}
+
+TEST(Conflict, a_driver_below_the_floor) {
+  const auto conflict =
+      conflict_of("gpus: [sm_90]\ndriver: \">=570\"\nplatforms: [linux-x86_64]\n");
+  EXPECT_THAT(demands_of(conflict), testing::ElementsAre("driver: >=570"));
+  EXPECT_THAT(conflict.demands.front().reason,
+              HasSubstr("needs a driver of branch 580 or newer, not 570"));
+  EXPECT_EQ(conflict.ways_out.front().change, "driver: >=580 instead of >=570");
+}
+
+TEST(Conflict, a_driver_wish_without_a_lower_end) {
+  const auto conflict = conflict_of("gpus: [sm_90]\ndriver: \"<600\"\nplatforms: [linux-x86_64]\n");
+  EXPECT_THAT(conflict.demands.front().reason, HasSubstr("every older one is asked for too"));
+}
+
+TEST(Conflict, jetson_ends_with_cuda_12) {
+  const auto conflict = conflict_of("gpus: [sm_87]\nplatforms: [linux-aarch64]\n");
+  EXPECT_THAT(demands_of(conflict), testing::ElementsAre("platforms: linux-aarch64"));
+  EXPECT_THAT(conflict.demands.front().reason, HasSubstr("ends with CUDA 12.9"));
+}
+
+TEST(Conflict, redist_alone_cannot_serve) {
+  EXPECT_THAT(text_of(conflict_of("gpus: [sm_90]\nsources: [redist]\nplatforms: [linux-x86_64]\n")),
+              HasSubstr("sources: redist"));
+}
+
+TEST(Conflict, native_without_a_gpu) {
+  EXPECT_THAT(text_of(conflict_of("gpus: native\nplatforms: [linux-x86_64]\n")),
+              HasSubstr("this machine shows no NVIDIA GPU"));
+}
+
+TEST(Conflict, a_compiler_that_is_too_new_for_the_nvcc_that_was_asked_for) {
+  MachineFacts machine;
+  machine.compiler =
+      host::Compiler{.path = "/usr/bin/g++", .kind = "gcc", .version = *Version::parse("16.1")};
+  const auto conflict = conflict_of("gpus: [sm_90]\ntoolkit: {nvcc: \"13.2\"}\nhost: {compiler: "
+                                    "gcc}\nplatforms: [linux-x86_64]\n",
+                                    machine);
+  EXPECT_THAT(demands_of(conflict),
+              testing::ElementsAre("toolkit.nvcc: 13.2", "host.compiler: gcc"));
+  EXPECT_THAT(conflict.demands[1].reason,
+              HasSubstr("takes gcc up to 15, and /usr/bin/g++ is gcc 16.1"));
+}
+
+TEST(Conflict, an_index_without_cuda_is_no_fault_of_the_manifest) {
+  const auto answer =
+      resolve(manifest_of("gpus: [sm_90]\n"), recipes(), catalog::Catalog{}, {}, nullptr);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::source);
+}
+
+TEST(Conflict, a_way_out_really_is_one) {
+  // each change, made by hand in the manifest, resolves
+  EXPECT_EQ(
+      conflict_of("gpus: [sm_90, sm_107]\ntoolkit: {nvcc: \"13.0\"}\nplatforms: [linux-x86_64]\n")
+          .ways_out.size(),
+      2U);
+  EXPECT_EQ(
+      resolution_of("gpus: [sm_90, sm_107]\ntoolkit: {nvcc: \"13.4\"}\nplatforms: [linux-x86_64]\n")
+          .lock.release.text(),
+      "13.4.3");
+  EXPECT_EQ(resolution_of("gpus: [sm_90]\ntoolkit: {nvcc: \"13.0\"}\nplatforms: [linux-x86_64]\n")
+                .lock.release.text(),
+            "13.0.3");
+}
+
+/// Whether all rows in force leave a candidate, decided without Matrix::first.
+bool can_hold(const Matrix& matrix, unsigned subset) {
+  for (std::size_t candidate = 0; candidate < matrix.candidates; ++candidate) {
+    bool allowed = true;
+    for (const auto& row : matrix.rows) {
+      unsigned needed = 0;
+      for (const auto demand : row.demands) {
+        needed |= 1U << demand;
+      }
+      allowed = allowed && ((needed & ~subset) != 0 || row.allows[candidate]);
+    }
+    if (allowed) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Matrix random_matrix(std::mt19937& random) {
+  Matrix matrix;
+  matrix.demands = 1 + random() % 8;
+  matrix.candidates = 1 + random() % 10;
+  const auto rows = random() % 14;
+  for (unsigned i = 0; i < rows; ++i) {
+    Matrix::Row row;
+    for (auto j = random() % 3; j > 0; --j) {
+      row.demands.push_back(random() % matrix.demands);
+    }
+    const std::size_t chance = row.demands.empty() ? 9 : 5; // rules without a demand mostly hold
+    for (std::size_t candidate = 0; candidate < matrix.candidates; ++candidate) {
+      row.allows.push_back(random() % 10 < chance);
+    }
+    matrix.rows.push_back(std::move(row));
+  }
+  return matrix;
+}
+
+TEST(MinimalConflict, agrees_with_brute_force_on_random_instances) {
+  std::mt19937 random(20261130);
+  int conflicts = 0;
+  for (int round = 0; round < 5000; ++round) {
+    const auto matrix = random_matrix(random);
+    const unsigned everything = (1U << matrix.demands) - 1U;
+    const auto set = minimal_conflict(matrix);
+    if (can_hold(matrix, everything) || !can_hold(matrix, 0)) {
+      EXPECT_THAT(set, IsEmpty());
+      continue;
+    }
+    ++conflicts;
+    unsigned subset = 0;
+    for (const auto demand : set) {
+      subset |= 1U << demand;
+    }
+    ASSERT_FALSE(can_hold(matrix, subset));
+    for (unsigned smaller = (subset - 1U) & subset; smaller != 0;
+         smaller = (smaller - 1U) & subset) {
+      ASSERT_TRUE(can_hold(matrix, smaller));
+    }
+  }
+  EXPECT_GT(conflicts, 500);
+}
+
+} // namespace
+} // namespace cukit::resolve
