@@ -166,10 +166,12 @@ Result<void> Job::start(std::uint64_t offset, std::optional<std::uint64_t> total
   }
   CUKIT_ENSURE(offset == part_.size(), "a download goes on somewhere else");
   is_resumed_ = offset > 0;
-  const Origin origin{shown_location(), std::string(etag), wanted_.size};
-  const bool same = offset > 0; // then the answer fitted the tag that was sent
-  if (!same) {
-    CUKIT_TRY(part_.come_from(http::is_strong_etag(etag) ? &origin : nullptr));
+  if (offset == 0) { // else the answer fitted what was known already
+    // A server without tags is common behind caches. Going on there is safe all the same: the size
+    // has to fit, and bytes that do not belong together are found by the digest, which costs one
+    // more download. A weak tag says that the bytes may differ.
+    const Origin origin{shown_location(), std::string(etag), wanted_.size};
+    CUKIT_TRY(part_.come_from(etag.empty() || http::is_strong_etag(etag) ? &origin : nullptr));
   }
   show(offset);
   return part_.reserve();

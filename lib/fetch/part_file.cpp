@@ -106,12 +106,13 @@ std::optional<Origin> PartFile::read_origin() const {
   if (!json) {
     return std::nullopt;
   }
+  const auto* etag = json->find("etag");
   const auto* size = json->find("size");
-  Origin origin{std::string(json->text_of("location")), std::string(json->text_of("etag")), 0};
-  if (size == nullptr || !size->is(text::Json::Kind::integer) || size->integer() < 0 ||
-      origin.etag.empty()) {
+  if (etag == nullptr || !etag->is(text::Json::Kind::string) || size == nullptr ||
+      !size->is(text::Json::Kind::integer) || size->integer() < 0) {
     return std::nullopt;
   }
+  Origin origin{std::string(json->text_of("location")), etag->text(), 0};
   origin.size = static_cast<std::uint64_t>(size->integer());
   return origin.size == wanted_size_ ? std::optional(origin) : std::nullopt;
 }

@@ -25,7 +25,7 @@ Result<Sha256> hash_file(const Fd& file, std::uint64_t size, const Hashed& hashe
 /// Where the bytes of a .part come from; resuming needs all three to be the same still.
 struct Origin {
   std::string location; ///< without credentials
-  std::string etag;     ///< strong
+  std::string etag;     ///< strong, or empty when the server gives none
   std::uint64_t size = 0;
   bool operator==(const Origin&) const = default;
 };

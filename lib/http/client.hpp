@@ -82,8 +82,10 @@ public:
 struct Download {
   std::string url;
   Sink* sink = nullptr;
-  std::uint64_t resume_at = 0; ///< > 0: Range with If-Range `etag`; the server may answer from 0
-  std::string etag = {};       ///< strong, with its quotes
+  /// > 0: Range, with If-Range where there is an etag; the server may answer from 0. Without an
+  /// etag nothing but the total of the answer speaks for its being the same file: check the digest.
+  std::uint64_t resume_at = 0;
+  std::string etag = {};       ///< strong, with its quotes; empty: the server gave none
   std::uint64_t max_bytes = 0; ///< the transfer is cut when the file would grow beyond
   std::uint64_t priority = 0;  ///< larger starts earlier
 };

@@ -101,7 +101,9 @@ Call FileReceiver::call() {
     // By hand: CURLOPT_RESUME_FROM makes an error of the 200 with which a server answers a stale
     // If-Range.
     call.headers.push_back(fmt::format("Range: bytes={}-", download_.resume_at));
-    call.headers.push_back("If-Range: " + download_.etag);
+    if (!download_.etag.empty()) {
+      call.headers.push_back("If-Range: " + download_.etag);
+    }
   }
   return call;
 }
@@ -125,7 +127,8 @@ Result<void> FileReceiver::start(const Head& head) {
         (head.content_range->total && head.content_range->last + 1 != *head.content_range->total)) {
       return refuse_range("another part than was asked for");
     }
-    if (!head.etag.empty() && head.etag != download_.etag) {
+    if ((!head.etag.empty() && head.etag != download_.etag) ||
+        (download_.etag.empty() && !head.content_range->total)) {
       return refuse_range("a part of a changed file");
     }
     position_ = download_.resume_at;

@@ -386,6 +386,32 @@ TEST_F(Fetch, row16_weak_etag_is_no_ground_to_resume) {
   EXPECT_EQ(server.seen()[1].header("range"), "");
 }
 
+TEST_F(Fetch, row16_resumes_without_any_tag_when_the_size_fits) {
+  Fault broken = Fault::close_after(100'000);
+  broken.etag = "";
+  server.script("/x.whl", {broken, Fault::with_etag("")});
+  expect_right(fetch());
+  EXPECT_EQ(server.body_bytes(), bytes.size());
+  EXPECT_EQ(server.seen()[1].header("range"), "bytes=100000-");
+  EXPECT_EQ(server.seen()[1].header("if-range"), "");
+}
+
+TEST_F(Fetch, row16_restarts_where_the_file_changed_and_no_tag_tells) {
+  Fault untagged = Fault::with_etag("");
+  Fault of_another_size = untagged;
+  of_another_size.claimed_total = 400'000;
+  Fault tagged_since = Fault::with_etag("\"new\"");
+  for (const auto& fault : {untagged, of_another_size, tagged_since}) {
+    server.forget();
+    leave_part(std::string(100'000, '?'), server.url("/x.whl"), "", bytes.size());
+    server.script("/x.whl", {fault});
+    expect_right(fetch());
+    ASSERT_EQ(server.requests(), 2);
+    EXPECT_EQ(server.seen()[1].header("range"), "");
+    ASSERT_TRUE(remove_tree(options.folder));
+  }
+}
+
 TEST_F(Fetch, row16_takes_the_whole_file_instead_of_a_part) {
   server.script("/x.whl", {Fault::close_after(100'000), Fault::whole_file()});
   expect_right(fetch());
@@ -447,7 +473,9 @@ TEST_F(Fetch, row16_begins_anew_when_the_part_is_of_something_else) {
   begins_anew("another size");
   leave_part(bytes + "more", url, honest_etag(), bytes.size());
   begins_anew("longer than the file");
-  leave_part(bytes.substr(0, 1000), url, "", bytes.size());
+  leave_part(bytes.substr(0, 1000), url, honest_etag(), bytes.size());
+  ASSERT_TRUE(
+      write_file_atomic(side(), fmt::format(R"({{"location": "{}", "size": 300000}})", url)));
   begins_anew("no tag");
   leave_part(bytes.substr(0, 1000), url, honest_etag(), bytes.size());
   ASSERT_TRUE(write_file_atomic(side(), "{\"location\": "));
