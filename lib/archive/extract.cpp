@@ -41,7 +41,9 @@ std::vector<Job> make_jobs(std::vector<const WheelMember*> members) {
   std::vector<Job> jobs;
   for (const auto* member : members) {
     const ZipMember& zip = member->zip;
-    const bool is_large = zip.compressed >= k_large;
+    // After a ranged audit nobody has looked yet at what lies between this member and the next.
+    const bool is_large =
+        zip.compressed >= k_large || zip.end_offset - zip.header_offset > k_batch_bytes;
     if (is_large || jobs.empty() || !fits(jobs.back(), zip)) {
       jobs.push_back({{}, zip.header_offset, zip.header_offset, 0, is_large});
     }

@@ -94,7 +94,7 @@ Result<FolderCache::Shared> FolderCache::get_locked(const RelativePath& folder) 
   if (!fd) {
     return tl::unexpected<Error>(std::move(fd).error());
   }
-  const auto shared = std::make_shared<const Fd>(*std::move(fd));
+  auto shared = std::make_shared<const Fd>(*std::move(fd));
   keep(folder.text(), shared);
   return shared;
 }

@@ -39,12 +39,11 @@ Result<void> check_names(const RandomAccess& file, const std::vector<Entry>& ent
 Result<void> check_budget(const RandomAccess& file, const std::vector<Entry>& entries) {
   std::uint64_t total = 0;
   for (const auto& entry : entries) {
-    // Each alone first, so that the sum cannot wrap.
-    if (entry.member.size > limits::k_archive_unpacked_bytes ||
-        (total += entry.member.size) > limits::k_archive_unpacked_bytes) {
+    if (entry.member.size > limits::k_archive_unpacked_bytes - total) {
       return refuse(file, "the archive unpacks to more than the {} bytes that are accepted",
                     limits::k_archive_unpacked_bytes);
     }
+    total += entry.member.size;
   }
   return {};
 }

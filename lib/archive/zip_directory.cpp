@@ -69,35 +69,24 @@ Result<void> check_sizes(const RandomAccess& file, const Entry& entry) {
   return {};
 }
 
-/// One record of the directory; `rest` loses it.
-Result<Entry> parse_entry(const RandomAccess& file, Bytes& rest) {
+/// Cuts one record off the front of the directory.
+Result<Bytes> take_record(const RandomAccess& file, Bytes& rest) {
   if (rest.size() < k_central_bytes || u32(rest, 0) != k_central_signature) {
     return refuse(file, "the central directory is damaged or holds fewer members than announced");
   }
-  const std::size_t name_bytes = u16(rest, 28);
-  const std::size_t extra_bytes = u16(rest, 30);
-  const std::size_t total = k_central_bytes + name_bytes + extra_bytes + u16(rest, 32);
+  const std::size_t total = k_central_bytes + u16(rest, 28) + u16(rest, 30) + u16(rest, 32);
   if (total > rest.size()) {
     return refuse(file, "a record of the central directory runs past its end");
   }
   const Bytes record = rest.first(total);
   rest = rest.subspan(total);
-  std::string_view name = text(record.subspan(k_central_bytes, name_bytes));
-  CUKIT_TRY(check_flags(file, u16(record, 8), name));
-  CUKIT_TRY_ASSIGN(
-      const Extra extra,
-      parse_extra(file, record.subspan(k_central_bytes + name_bytes, extra_bytes), name));
-  if (record[6] > k_newest_version) {
-    return refuse(file, "`{}` needs version {}.{} of the zip format", printable(name),
-                  record[6] / 10, record[6] % 10);
-  }
-  Entry entry;
-  entry.is_folder = name.ends_with('/');
-  CUKIT_TRY(check_kind(file, u32(record, 38), entry.is_folder, name));
-  if (u16(record, 34) != 0) {
-    return refuse(file, "`{}` begins on another disk", printable(name));
-  }
-  ZipMember& member = entry.member;
+  return record;
+}
+
+Result<ZipMember> parse_numbers(const RandomAccess& file, Bytes record, std::string_view name) {
+  const Bytes extra_area = record.subspan(k_central_bytes + name.size(), u16(record, 30));
+  CUKIT_TRY_ASSIGN(const Extra extra, parse_extra(file, extra_area, name));
+  ZipMember member;
   member.flags = u16(record, 8);
   member.method = u16(record, 10);
   member.crc = u32(record, 16);
@@ -106,12 +95,29 @@ Result<Entry> parse_entry(const RandomAccess& file, Bytes& rest) {
   member.header_offset = u32(record, 42);
   CUKIT_TRY(
       resolve_zip64(file, extra, name, {&member.size, &member.compressed, &member.header_offset}));
+  return member;
+}
+
+Result<Entry> parse_entry(const RandomAccess& file, Bytes record) {
+  std::string_view name = text(record.subspan(k_central_bytes, u16(record, 28)));
+  CUKIT_TRY(check_flags(file, u16(record, 8), name));
+  if (record[6] > k_newest_version) {
+    return refuse(file, "`{}` needs version {}.{} of the zip format", printable(name),
+                  record[6] / 10, record[6] % 10);
+  }
+  if (u16(record, 34) != 0) {
+    return refuse(file, "`{}` begins on another disk", printable(name));
+  }
+  Entry entry;
+  entry.is_folder = name.ends_with('/');
+  CUKIT_TRY(check_kind(file, u32(record, 38), entry.is_folder, name));
+  CUKIT_TRY_ASSIGN(entry.member, parse_numbers(file, record, name));
   name.remove_suffix(entry.is_folder ? 1 : 0);
   auto path = RelativePath::parse(name);
   if (!path) {
     return refuse(file, "{}", path.error().message);
   }
-  member.path = *std::move(path);
+  entry.member.path = *std::move(path);
   CUKIT_TRY(check_sizes(file, entry));
   return entry;
 }
@@ -125,7 +131,8 @@ Result<std::vector<Entry>> read_directory(const RandomAccess& file, const Direct
   entries.reserve(static_cast<std::size_t>(directory.entries));
   Bytes rest(bytes);
   for (std::uint64_t i = 0; i < directory.entries; ++i) {
-    CUKIT_TRY_ASSIGN(auto entry, parse_entry(file, rest));
+    CUKIT_TRY_ASSIGN(const Bytes record, take_record(file, rest));
+    CUKIT_TRY_ASSIGN(auto entry, parse_entry(file, record));
     entries.push_back(std::move(entry));
   }
   if (!rest.empty()) {

@@ -146,6 +146,15 @@ TEST_F(ExtractTest, reports_the_fault_and_not_the_cancellation_that_followed) {
   EXPECT_THAT(result.error().message, HasSubstr("`nvidia/include/d3/h3.h` has CRC"));
 }
 
+TEST_F(ExtractTest, finds_late_what_a_ranged_audit_did_not_look_at) {
+  auto entries = test::wheel_entries(large_wheel());
+  entries[5].after = std::string(3'000'000, 'j');
+  const auto result = run(test::forge_zip(entries), Audit::ranged);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().message,
+            "3000000 bytes after `nvidia/include/d5/h5.h` belong to no member");
+}
+
 TEST_F(ExtractTest, ends_soon_after_a_stop_request) {
   progress_.on_advance = [this] { stop_.request_stop(); };
   const auto result = run(forge_wheel(large_wheel()));
