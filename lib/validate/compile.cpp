@@ -16,6 +16,10 @@ constexpr const char* k_keep = "keep";
 constexpr const char* k_emitted = "emitted.cubin";
 constexpr std::string_view k_sources = "../../sources/"; // from the folder of a compilation
 
+bool is_lto(const Kernel& kernel) {
+  return std::find(kernel.flags.begin(), kernel.flags.end(), "-dlto") != kernel.flags.end();
+}
+
 Environment clean_environment(const Toolchain& toolchain, const fs::path& folder) {
   Environment environment;
   const std::string compiler = fs::path(toolchain.compiler.path).parent_path().string();
@@ -118,6 +122,9 @@ Result<Program> keep_program(const Toolchain& toolchain, const Kernel& kernel,
 } // namespace
 
 GpuTarget target_for(const Kernel& kernel, const GpuTarget& gpu) {
+  if (is_lto(kernel) && gpu.suffix == 'f') {
+    return gpu.plain();
+  }
   if (kernel.targets != "specific" || gpu.suffix != 0 || gpu.major < 9 ||
       (gpu.major == 9 && gpu.minor != 0)) {
     return gpu;
@@ -129,9 +136,7 @@ std::vector<std::string> nvcc_arguments(const Toolchain& toolchain, const Kernel
                                         const GpuTarget& target) {
   std::vector<std::string> arguments{(toolchain.tree / "bin/nvcc").string(), "-ccbin",
                                      toolchain.compiler.path};
-  const bool is_lto =
-      std::find(kernel.flags.begin(), kernel.flags.end(), "-dlto") != kernel.flags.end();
-  if (is_lto) { // refuses code=sm_XX; the linker makes machine code for this one
+  if (is_lto(kernel)) { // refuses code=sm_XX; the linker makes machine code for this one
     arguments.push_back("-arch=" + target.sm());
   } else { // no PTX: nothing that a driver could compile in place of wrong machine code
     arguments.push_back("-gencode");

@@ -22,7 +22,7 @@ struct Compilation {
 };
 
 /// The form of `gpu` that a kernel is compiled for: plain as it stands; specific sm_90a, and the
-/// family from 10.0 on.
+/// family from 10.0 on. Never a family with -dlto: nvlink of CUDA 13.0 makes plain code there.
 GpuTarget target_for(const Kernel& kernel, const GpuTarget& gpu);
 
 /// nvcc's arguments, relative to the compilation's own folder, so that no path of ours reaches the

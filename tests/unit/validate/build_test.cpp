@@ -272,6 +272,10 @@ TEST(TargetFor, is_the_richest_form_of_each_gpu_for_specific_kernels) {
   EXPECT_EQ(form("sm_121"), "sm_121f");
   EXPECT_EQ(form("sm_120a"), "sm_120a");
   EXPECT_EQ(form("sm_86"), "sm_86") << "has no other form";
+  kernel.targets = "plain";
+  kernel.flags = {"-dlto"};
+  EXPECT_EQ(form("sm_120f"), "sm_120");
+  EXPECT_EQ(form("sm_90a"), "sm_90a");
 }
 
 } // namespace
