@@ -83,10 +83,10 @@ int run(int argc, char** argv) {
              "5 integrity, 6 host (disk, permission, missing program), 130 interrupted.");
   add_global_options(app, invocation.options);
   Commands commands(app);
-  for (const auto* enroll :
-       {&register_up, &register_lock, &register_fetch_and_build, &register_validate, &register_env,
-        &register_run, &register_list, &register_verify, &register_releases, &register_gpus}) {
-    (*enroll)(commands);
+  for (void (*enroll)(Commands&) :
+       {register_up, register_lock, register_fetch_and_build, register_validate, register_env,
+        register_run, register_list, register_verify, register_releases, register_gpus}) {
+    enroll(commands);
   }
   try {
     app.parse(argc, argv);

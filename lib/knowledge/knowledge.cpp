@@ -128,7 +128,7 @@ Result<const std::vector<PyTorch>*> Knowledge::pytorch() const {
 
 Result<const std::map<std::string, Sha256>*> Knowledge::pins() const {
   return state_->lazily(state_->pins,
-                        [&] { return state_->parse_file("knowledge/pins.yaml", parse_pins); });
+                        [&] { return state_->parse_file("knowledge/pins.sha256", parse_pins); });
 }
 
 Result<std::vector<std::string>> Knowledge::component_names() const {

@@ -1,4 +1,4 @@
-// releases.yaml, gpus.yaml, products.yaml, pytorch.yaml, pins.yaml
+// releases.yaml, gpus.yaml, products.yaml, pytorch.yaml, pins.sha256
 #include "base/strings.hpp"
 #include "knowledge/parse.hpp"
 
@@ -186,25 +186,22 @@ Result<std::vector<PyTorch>> parse_pytorch(std::string_view text, const std::str
   return result;
 }
 
+// Lines as sha256sum writes them, not YAML: there are hundreds, and they are looked at by every run.
 Result<std::map<std::string, Sha256>> parse_pins(std::string_view text, const std::string& name) {
-  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
-  text::Mistakes mistakes(name);
   std::map<std::string, Sha256> pins;
-  {
-    text::Fields fields(root, mistakes, "the file");
-    const auto* map = fields.require("pins");
-    if (map != nullptr && !map->is_map()) {
-      mistakes.add(map->at, "`pins` must hold digests by file name");
-    } else if (map != nullptr) {
-      for (const auto& [file, digest] : map->members) {
-        if (const auto parsed = fields.parse_node(digest, Sha256::parse)) {
-          pins.emplace_hint(pins.end(), file.scalar, *parsed);
-        }
-      }
+  int line_number = 0;
+  for (const auto line : split(text, '\n')) {
+    ++line_number;
+    if (line.empty() || line.front() == '#') {
+      continue;
     }
-  }
-  if (!mistakes.empty()) {
-    return tl::unexpected<Error>(std::move(mistakes).error());
+    auto digest = Sha256::parse(line.substr(0, 64));
+    if (!digest || line.size() < 67 || line.substr(64, 2) != "  ") {
+      return tl::unexpected<Error>(Error{.code = ErrorCode::usage,
+                                         .message = "this is no line of sha256sum",
+                                         .where = fmt::format("{}:{}", name, line_number)});
+    }
+    pins.emplace_hint(pins.end(), line.substr(66), *digest);
   }
   return pins;
 }
