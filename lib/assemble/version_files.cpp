@@ -75,6 +75,13 @@ std::map<std::string, std::string> component_versions(const lock::PlatformLock& 
       }
     }
   }
+  // ptxas and nvlink of another nvcc: a part with a version of its own.
+  for (const auto& artifact : platform.artifacts) {
+    const auto& take = artifact.take;
+    if (std::find(take.begin(), take.end(), "bin/ptxas") != take.end()) {
+      versions["ptxas"] = artifact.version.text();
+    }
+  }
   return versions;
 }
 

@@ -101,6 +101,8 @@ Sha256 tree_id(const Lock& lock, const PlatformLock& platform) {
   std::vector<std::string> parts;
   for (const auto& artifact : platform.artifacts) {
     Canonical part("artifact");
+    part.field(artifact.component); // names its folder below LICENSES/ and its line in version.json
+    part.field(artifact.version.text());
     part.field(artifact.sha256.text());
     part.field(record_text(artifact));
     part.field(artifact.root);
@@ -114,9 +116,9 @@ Sha256 tree_id(const Lock& lock, const PlatformLock& platform) {
   }
   Canonical canonical("cukit tree 1");
   canonical.field(fmt::format("{}", lock.assembly));
+  canonical.field(lock.release.text()); // version.txt
   canonical.field(platform.platform.text());
-  canonical.list(std::move(
-      parts)); // the name of a component is no input of the tree, so neither is the order it gives
+  canonical.list(std::move(parts));
   return sha256_of(canonical.bytes());
 }
 

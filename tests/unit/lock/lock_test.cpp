@@ -286,6 +286,10 @@ TEST(TreeId, depends_on_every_input_of_the_assembly_and_on_nothing_else) {
   };
   EXPECT_TRUE(changed([](auto& lock, auto&, auto&) { lock.assembly = 2; }));
   EXPECT_TRUE(changed([](auto&, auto& p, auto&) { p.platform = Platform::Kind::linux_sbsa; }));
+  // Equal artifacts of another release: version.txt differs, and so do the names below LICENSES/.
+  EXPECT_TRUE(changed([](auto& lock, auto&, auto&) { lock.release = *Version::parse("13.0.9"); }));
+  EXPECT_TRUE(changed([](auto&, auto&, auto& a) { a.component = "other"; }));
+  EXPECT_TRUE(changed([](auto&, auto&, auto& a) { a.version = *Version::parse("9.9"); }));
   EXPECT_TRUE(changed([](auto&, auto&, auto& a) { a.sha256 = digest('9'); }));
   EXPECT_TRUE(changed([](auto&, auto&, auto& a) { a.record = digest('9'); }));
   EXPECT_TRUE(changed([](auto&, auto&, auto& a) { a.root = "x"; }));
