@@ -62,8 +62,14 @@ bool ranged_member(const lock::Artifact& artifact, const RelativePath& path) {
            (path.text().find("/licenses/") != std::string::npos ||
             path.name().starts_with("LICENSE"));
   }
-  const auto in_tree =
-      std::string_view(path.text()).substr(artifact.root.empty() ? 0 : artifact.root.size() + 1);
+  // `take` names paths of the tree, so moves come first.
+  std::string in_tree = path.text().substr(artifact.root.empty() ? 0 : artifact.root.size() + 1);
+  for (const auto& [from, to] : artifact.move) {
+    if (from.ends_with('/') ? in_tree.starts_with(from) : in_tree == from) {
+      in_tree.replace(0, from.size(), to);
+      break;
+    }
+  }
   return std::any_of(artifact.take.begin(), artifact.take.end(), [&](const std::string& entry) {
     return entry.ends_with('/') ? in_tree.starts_with(entry) : in_tree == entry;
   });
