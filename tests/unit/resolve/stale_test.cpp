@@ -109,8 +109,8 @@ protected:
              fs::copy_options::recursive);
   }
   knowledge::Knowledge with_pin(const std::string& what, const Sha256& digest) {
-    const auto path = folder_->path() / "recipes/knowledge/pins.yaml";
-    EXPECT_TRUE(write_file_atomic(path, fmt::format("pins:\n  \"{}\": {}\n", what, digest.text()))
+    const auto path = folder_->path() / "recipes/knowledge/pins.sha256";
+    EXPECT_TRUE(write_file_atomic(path, fmt::format("{}  {}\n", digest.hex(), what))
                     .has_value());
     return knowledge::Knowledge::from(folder_->path() / "recipes");
   }
