@@ -152,7 +152,7 @@ Result<void> PythonIndex::load_links(Catalog& catalog, const std::vector<std::st
 
 Result<Catalog> PythonIndex::load(const std::vector<std::string>& projects,
                                   const std::function<bool(const Version&)>& wanted,
-                                  const std::stop_token& stop) {
+                                  const std::stop_token& stop, bool prereleases) {
   CUKIT_TRY(check_any(sources_));
   std::set<std::string> names = {k_meta_project};
   for (const auto& project : projects) {
@@ -188,7 +188,7 @@ Result<Catalog> PythonIndex::load(const std::vector<std::string>& projects,
   for (const auto& project : missing) {
     catalog.notes.push_back(fmt::format("no index has the project {}", project));
   }
-  CUKIT_TRY(read_releases(catalog, wanted, stop));
+  CUKIT_TRY(read_releases(catalog, wanted, prereleases, stop));
   return catalog;
 }
 

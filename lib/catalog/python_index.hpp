@@ -26,10 +26,11 @@ public:
   /// Pages of all `projects` and METADATA of those cuda-toolkit releases that `wanted` accepts. A
   /// project that no index has is left out with a note; an index that cannot be reached, or that
   /// has none of the projects, is an error. Where there is no index, find-links give the
-  /// candidates.
+  /// candidates. Pre-releases of the metapackage are left out with a note, unless `prereleases`:
+  /// the manifest asks for one.
   Result<Catalog> load(const std::vector<std::string>& projects,
                        const std::function<bool(const Version&)>& wanted,
-                       const std::stop_token& stop);
+                       const std::stop_token& stop, bool prereleases = false);
 
   /// Where the bytes of a locked file are now: URLs and local paths in order of preference, found
   /// by file name and sha256 in find-links folders and on the project's pages. None: an error that
@@ -56,7 +57,7 @@ private:
   Result<void> load_links(Catalog& catalog, const std::vector<std::string>& projects,
                           const std::stop_token& stop);
   Result<void> read_releases(Catalog& catalog, const std::function<bool(const Version&)>& wanted,
-                             const std::stop_token& stop);
+                             bool prereleases, const std::stop_token& stop);
   Result<void> search_place(const source::Address& place, bool is_index,
                             std::vector<Search>& searches, const std::stop_token& stop);
   static void note_answers(const source::Address& place, const std::vector<WheelFile>& wheels,

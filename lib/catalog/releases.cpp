@@ -70,14 +70,14 @@ Result<std::string> body_of(const WheelFile& wheel, Result<http::Response> answe
 
 /// One file for each wanted version; what is left out leaves a note.
 std::vector<WheelFile> chosen(const std::vector<WheelFile>& files,
-                              const std::function<bool(const Version&)>& wanted,
+                              const std::function<bool(const Version&)>& wanted, bool prereleases,
                               std::vector<std::string>& notes) {
   std::vector<WheelFile> result;
   for (const auto& file : files) {
     if (!wanted(file.version)) {
       continue;
     }
-    if (file.version.is_prerelease()) {
+    if (file.version.is_prerelease() && !prereleases) {
       notes.push_back(
           fmt::format("CUDA {} is a pre-release: not taken unasked", file.version.text()));
     } else if (file.yanked) {
@@ -94,12 +94,12 @@ std::vector<WheelFile> chosen(const std::vector<WheelFile>& files,
 
 Result<void> PythonIndex::read_releases(Catalog& catalog,
                                         const std::function<bool(const Version&)>& wanted,
-                                        const std::stop_token& stop) {
+                                        bool prereleases, const std::stop_token& stop) {
   const auto page = catalog.projects.find("cuda-toolkit");
   if (page == catalog.projects.end()) {
     return {};
   }
-  auto files = chosen(page->second, wanted, catalog.notes);
+  auto files = chosen(page->second, wanted, prereleases, catalog.notes);
   std::vector<http::Request> requests;
   for (const auto& file : files) {
     if (!file.url.starts_with('/')) {

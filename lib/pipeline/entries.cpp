@@ -177,7 +177,7 @@ void fetch_whole(Session& session, Unpacker& unpacker, http::Client& client,
         job.error = std::move(result.error());
         return;
       }
-      downloaded += result->owned ? job.artifact->size : 0;
+      downloaded += result->downloaded;
       coordinators.submit(
           [&session, &unpacker, &job, blob = *result] {
             auto file = open_local_file(blob.path);

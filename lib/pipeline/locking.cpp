@@ -72,7 +72,8 @@ Outcome<resolve::Resolution> resolve_online(Session& session, const manifest::Ma
     return std::find(wanted.minors.begin(), wanted.minors.end(), version.major_minor()) !=
            wanted.minors.end();
   };
-  CUKIT_TRY_ASSIGN(const auto catalog, index->load(wanted.projects, wants, session.stop));
+  CUKIT_TRY_ASSIGN(const auto catalog,
+                   index->load(wanted.projects, wants, session.stop, wanted.prereleases));
   CUKIT_TRY_ASSIGN(auto answer,
                    resolve::resolve(manifest, session.knowledge, catalog, machine, earlier));
   if (auto* conflict = std::get_if<resolve::Conflict>(&answer)) {
@@ -132,6 +133,12 @@ Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
 
 Result<resolve::MachineFacts> machine_facts(Session& session, manifest::Manifest& manifest) {
   resolve::MachineFacts facts;
+  facts.glibc = host::glibc_version();
+  if (manifest.host_compiler) {
+    CUKIT_TRY_ASSIGN(
+        facts.compiler,
+        host::host_compiler(session.environment, manifest.host_compiler->value, session.stop));
+  }
   if (manifest.native_gpus || manifest.native_driver) {
     const auto devices = host::devices(session.stop);
     if (manifest.native_gpus && devices.gpus.empty()) {

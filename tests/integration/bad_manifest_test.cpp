@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
              3,
              {"12.8", ":4"}},
         Case{"nvcc_13_10_is_not_13_1", k_head + "toolkit:\n  nvcc: 13.10\n", 3, {"13.10", ":4"}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& one) { return one.param.name; });
 
 TEST_P(BadManifest, is_refused_with_place_and_next_step) {
   FaultServer server;

@@ -166,12 +166,17 @@ TEST_F(Trouble, the_lock_is_the_same_on_another_day_and_from_another_mirror) {
               HasSubstr("release: \"13.0.100\""));
 }
 
-TEST_F(Trouble, a_release_candidate_is_never_taken_unasked) {
+TEST_F(Trouble, a_release_candidate_is_taken_only_when_it_is_asked_for) {
   index.add_release("13.0.100rc1", "13.0.190rc1");
   index.publish();
   ASSERT_EQ(playground.run({"lock", manifest.string()}).exit_code, 0);
   EXPECT_THAT(read_file(playground.path() / "demo.lock.yaml", 1U << 20U).value(),
               HasSubstr("release: \"13.0.99\""));
+  playground.write("asked.yaml", "cukit: 1\ngpus: [sm_90]\ntoolkit: {nvcc: \"==13.0.190rc1\"}\n");
+  const auto asked = playground.run({"lock", "asked.yaml"});
+  ASSERT_EQ(asked.exit_code, 0) << asked.errors;
+  EXPECT_THAT(read_file(playground.path() / "asked.lock.yaml", 1U << 20U).value(),
+              HasSubstr("release: \"13.0.100rc1\""));
 }
 
 TEST_F(Trouble, two_runs_at_once_do_the_work_once) {
