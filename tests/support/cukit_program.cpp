@@ -8,10 +8,6 @@
 #include <thread>
 #include <unistd.h>
 
-#ifndef CUKIT_BINARY
-#define CUKIT_BINARY "cukit"
-#endif
-
 namespace cukit::test {
 
 namespace {

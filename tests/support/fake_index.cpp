@@ -119,7 +119,7 @@ void FakeIndex::add_release(const std::string& version, const std::string& core)
                                           {"cccl", "nvidia-cuda-cccl"},
                                           {"culibos", "nvidia-cuda-culibos"}}) {
     meta.requires_dist.push_back(fmt::format(
-        "{}=={}.*; (sys_platform == 'linux' or sys_platform == 'win32') and extra == '{}'", project,
+        "{}=={}; (sys_platform == 'linux' or sys_platform == 'win32') and extra == '{}'", project,
         core, extra));
   }
   add_file("cuda-toolkit", fmt::format("cuda_toolkit-{}-py2.py3-none-any.whl", version),

@@ -123,6 +123,7 @@ TEST_F(NormaliseTest, version_files_have_the_form_of_nvidias_installers) {
                         entry("cuda_cudart", "CUDA Runtime (cudart)", "13.0.96") + ",\n" +
                         entry("cuda_nvcc", "CUDA NVCC", "13.0.88") + ",\n" +
                         entry("libcurand", "NVIDIA cuRAND library", "10.4.0.35") + ",\n" +
+                        entry("ptxas", "ptxas", "13.2.78") + ",\n" +
                         entry("something-new", "something-new", "1.2") + "\n}\n";
   EXPECT_EQ(text_of("version.json"), expected);
 }
