@@ -97,7 +97,15 @@ int run_run(Invocation& invocation, const RunOptions& options) {
     report(invocation, environment.error());
     return k_own_failure;
   }
-  return become(exports::apply(*environment, invocation.environment), options.command, invocation);
+  auto command = options.command;
+  if (command.front() == "--") {
+    command.erase(command.begin());
+  }
+  if (command.empty()) {
+    report(invocation, Error{.code = ErrorCode::usage, .message = "there is no command to run"});
+    return k_own_failure;
+  }
+  return become(exports::apply(*environment, invocation.environment), command, invocation);
 }
 
 } // namespace
@@ -127,8 +135,6 @@ void register_run(Commands& commands) {
   app->add_option("TOOLKIT", options->toolkit, "Name, manifest, path or id of a tree")->required();
   app->add_option("COMMAND", options->command, "The program and its arguments; write -- before it")
       ->required();
-  app->prefix_command(false);
-  app->positionals_at_end(true);
 }
 
 } // namespace cukit::cmd
