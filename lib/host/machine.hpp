@@ -27,6 +27,9 @@ struct Driver {
   std::string library = {}; ///< the libcuda.so.1 that answered
 };
 
+/// 580.159.04: NVIDIA writes the third number of a driver with two digits.
+std::string driver_text(const Version& version);
+
 struct Compiler {
   std::string path; ///< /usr/bin/g++
   std::string kind; ///< gcc or clang

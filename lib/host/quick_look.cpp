@@ -46,6 +46,12 @@ std::optional<Version> version_of_module(const fs::path& root) {
 
 } // namespace
 
+std::string driver_text(const Version& version) {
+  return version.release().size() == 3
+             ? fmt::format("{}.{}.{:02}", version.part(0), version.part(1), version.part(2))
+             : version.text();
+}
+
 QuickLook quick_look(const fs::path& root) {
   QuickLook look;
   look.driver = version_of_module(root);

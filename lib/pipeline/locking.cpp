@@ -220,7 +220,7 @@ Result<void> meets_requirements(const lock::Lock& lock, Platform platform) {
     CUKIT_TRY_ASSIGN(const auto needed, Version::parse(lock.driver));
     if (*driver < needed) {
       return fail(ErrorCode::expected_no, "the lock needs driver {} or newer, this machine has {}",
-                  lock.driver, driver->text());
+                  lock.driver, host::driver_text(*driver));
     }
   }
   return {};

@@ -139,7 +139,7 @@ std::string driver_text(const host::Devices& devices) {
     return {};
   }
   const auto& driver = *devices.driver;
-  return driver.version.text() +
+  return host::driver_text(driver.version) +
          (driver.cuda ? fmt::format(" (CUDA {})", driver.cuda->text()) : "");
 }
 

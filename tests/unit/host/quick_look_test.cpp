@@ -48,6 +48,12 @@ TEST_F(QuickLookTest, takes_sysfs_where_proc_says_nothing) {
   EXPECT_EQ(quick_look(root()).driver.value_or(Version()).text(), "575.51.3");
 }
 
+TEST(DriverText, is_spelled_as_nvidia_spells_it) {
+  EXPECT_EQ(driver_text(*Version::parse("580.159.04")), "580.159.04");
+  EXPECT_EQ(driver_text(*Version::parse("575.57.08")), "575.57.08");
+  EXPECT_EQ(driver_text(*Version::parse("570.26")), "570.26");
+}
+
 TEST_F(QuickLookTest, takes_no_version_from_a_file_of_another_form) {
   put("proc/driver/nvidia/version", "GCC version: 12.2.0\n\x01\xff NVRM version\n");
   EXPECT_FALSE(quick_look(root()).driver);
