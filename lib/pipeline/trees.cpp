@@ -86,7 +86,6 @@ Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
     return Built{std::move(tree), false};
   }
   CUKIT_TRY(store::prepare(session.home));
-  CUKIT_TRY(store::sweep(session.home));
   const auto told = [&](int holder) {
     session.progress.say(fmt::format("waiting for another cukit{} that builds this tree",
                                      holder > 0 ? fmt::format(" (process {})", holder) : ""));
@@ -122,7 +121,6 @@ Result<Built> ensure_prefix(Session& session, const lock::Lock& lock) {
     }
   }
   CUKIT_TRY(store::prepare(session.home));
-  CUKIT_TRY(store::sweep(session.home));
   CUKIT_TRY_ASSIGN(const auto scratch,
                    TempDirectory::create(target.parent_path(), ".cukit-prefix-"));
   const auto folder = scratch.path() / "tree";

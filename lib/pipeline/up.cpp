@@ -51,6 +51,10 @@ Result<bool> already_done(Session& session, UpResult& result) {
 Outcome<UpResult> start(Session& session, const fs::path& manifest_path) {
   UpResult result;
   CUKIT_TRY_ASSIGN(result.locked, ensure_lock(session, manifest_path));
+  // What a killed run left, also one that had finished everything but its own tidying.
+  if (folder_exists(session.home.staging())) {
+    CUKIT_TRY(store::sweep(session.home));
+  }
   result.name = takes_name(session) ? result.locked.manifest.name.value : "";
   if (session.settings.lock_mode == LockMode::locked) {
     CUKIT_TRY(meets_requirements(result.locked.lock, session.platform()));
@@ -126,7 +130,6 @@ Outcome<Locked> fetch(Session& session, const fs::path& manifest_path) {
   }
   if (!session.settings.dry_run) {
     CUKIT_TRY(store::prepare(session.home));
-    CUKIT_TRY(store::sweep(session.home));
     CUKIT_TRY(obtain_entries(session, *part));
   }
   return std::move(result.locked);

@@ -90,7 +90,7 @@ TEST_F(RunTest, gives_programs_an_environment_made_of_nothing) {
   const auto report = run_on(devices);
   ASSERT_EQ(report.runs.size(), 2U);
   EXPECT_EQ(report.runs[1].state, State::passed) << report.runs[1].reason;
-  EXPECT_EQ(report.driver, "580.95.5 (CUDA 13.0)");
+  EXPECT_EQ(report.driver, "580.95.05 (CUDA 13.0)");
 }
 
 TEST_F(RunTest, runs_each_program_on_every_gpu_that_can) {
