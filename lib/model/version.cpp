@@ -1,6 +1,7 @@
 #include "model/version.hpp"
 
 #include "base/strings.hpp"
+#include "model/version_parts.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -10,23 +11,11 @@ namespace cukit {
 
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_alnum(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z');
 }
 bool is_separator(char c) {
   return c == '.' || c == '-' || c == '_';
-}
-
-/// PEP 440 lets every ASCII white space stand around a version, form feeds too.
-std::string_view strip(std::string_view text) {
-  constexpr std::string_view white = " \t\r\n\f\v";
-  const auto first = text.find_first_not_of(white);
-  return first == std::string_view::npos
-             ? std::string_view()
-             : text.substr(first, text.find_last_not_of(white) - first + 1);
 }
 
 /// Reads PEP 440's grammar from left to right over lower-case text.
@@ -116,18 +105,6 @@ std::string trimmed_number(std::string_view digits) {
 
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
-}
-
-std::weak_ordering compare_release(const std::vector<std::int64_t>& a,
-                                   const std::vector<std::int64_t>& b) {
-  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-    const std::int64_t left = i < a.size() ? a[i] : 0;
-    const std::int64_t right = i < b.size() ? b[i] : 0;
-    if (left != right) {
-      return left <=> right;
-    }
-  }
-  return std::weak_ordering::equivalent;
 }
 
 std::weak_ordering compare_local(const std::vector<std::string>& a,
@@ -279,173 +256,6 @@ std::weak_ordering Version::operator<=>(const Version& other) const {
     return dev_rank(*this) <=> dev_rank(other);
   }
   return compare_local(local_, other.local_);
-}
-
-namespace {
-
-/// The first `count` parts are equal, missing ones being 0.
-bool shares_prefix(const Version& prefix, const Version& version) {
-  if (prefix.epoch() != version.epoch()) {
-    return false;
-  }
-  for (std::size_t i = 0; i < prefix.release().size(); ++i) {
-    if (prefix.release()[i] != version.part(i)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/// 13.2rc1 of 13.2, and 13.2.post1.dev0 of 13.2.post1: not below it for the operator <.
-bool is_prerelease_of(const Version& version, const Version& bound) {
-  if (!version.is_prerelease()) {
-    return false;
-  }
-  return bound.has_post() ? version.without_dev() == bound
-                          : compare_release(version.release(), bound.release()) == 0;
-}
-
-/// 13.2.post1 of 13.2: not above it for the operator >.
-bool is_post_of(const Version& version, const Version& bound) {
-  return version.has_post() && version.without_post() == bound;
-}
-
-} // namespace
-
-Result<VersionRange> VersionRange::parse(std::string_view text) {
-  static constexpr std::pair<std::string_view, Operator> operators[] = {
-      {"===", Operator::arbitrary}, {"==", Operator::equal},         {"!=", Operator::not_equal},
-      {"<=", Operator::less_equal}, {">=", Operator::greater_equal}, {"~=", Operator::compatible},
-      {"<", Operator::less},        {">", Operator::greater}};
-  VersionRange range;
-  if (strip(text).empty()) {
-    return range;
-  }
-  for (auto part : split(text, ',')) {
-    part = strip(part);
-    const auto* found =
-        std::find_if(std::begin(operators), std::end(operators),
-                     [&](const auto& entry) { return part.starts_with(entry.first); });
-    if (found == std::end(operators)) {
-      return fail(ErrorCode::usage, "`{}` is no version range: `{}` has no operator",
-                  printable(text.substr(0, 100)), printable(part.substr(0, 100)));
-    }
-    auto number = strip(part.substr(found->first.size()));
-    Clause clause{.op = found->second, .version = {}, .arbitrary = {}};
-    if (clause.op == Operator::arbitrary) {
-      clause.arbitrary = std::string(number);
-      if (number.empty()) {
-        return fail(ErrorCode::usage, "`{}` names no version", printable(text.substr(0, 100)));
-      }
-      range.clauses_.push_back(std::move(clause));
-      continue;
-    }
-    const bool prefix = number.ends_with(".*");
-    if (prefix) {
-      number.remove_suffix(2);
-      if (clause.op != Operator::equal && clause.op != Operator::not_equal) {
-        return fail(ErrorCode::usage, "`{}`: only == and != take `.*`",
-                    printable(part.substr(0, 100)));
-      }
-      clause.op = clause.op == Operator::equal ? Operator::prefix : Operator::not_prefix;
-    }
-    CUKIT_TRY_ASSIGN(clause.version, Version::parse(number));
-    const bool bad_prefix = prefix && (clause.version.is_prerelease() ||
-                                       clause.version.has_post() || clause.version.is_local());
-    const bool bad_local = clause.version.is_local() && clause.op != Operator::equal &&
-                           clause.op != Operator::not_equal;
-    const bool bad_compatible =
-        clause.op == Operator::compatible && clause.version.release().size() < 2;
-    if (bad_prefix || bad_local || bad_compatible) {
-      return fail(ErrorCode::usage, "`{}` is no version clause PEP 440 knows",
-                  printable(part.substr(0, 100)));
-    }
-    range.clauses_.push_back(std::move(clause));
-  }
-  return range;
-}
-
-Result<VersionRange> VersionRange::parse_wish(std::string_view text) {
-  const auto wish = strip(text);
-  if (!wish.empty() && (is_digit(wish.front()) || wish.front() == 'v')) {
-    if (wish.ends_with(".*")) {
-      return parse("==" + std::string(wish));
-    }
-    CUKIT_TRY_ASSIGN(const auto version, Version::parse(wish));
-    VersionRange range;
-    const bool exact = version.is_prerelease() || version.has_post() || version.is_local();
-    range.clauses_.push_back(Clause{
-        .op = exact ? Operator::equal : Operator::prefix, .version = version, .arbitrary = {}});
-    return range;
-  }
-  if (wish.empty()) {
-    return fail(ErrorCode::usage, "the version is empty");
-  }
-  return parse(wish);
-}
-
-bool VersionRange::holds(const Clause& clause, const Version& version) {
-  const Version& bound = clause.version;
-  const Version public_version = bound.is_local() ? version : version.without_local();
-  switch (clause.op) {
-  case Operator::arbitrary:
-    return version.text() == lower(clause.arbitrary);
-  case Operator::prefix:
-    return shares_prefix(bound, version);
-  case Operator::not_prefix:
-    return !shares_prefix(bound, version);
-  case Operator::equal:
-    return public_version == bound;
-  case Operator::not_equal:
-    return public_version != bound;
-  case Operator::less_equal:
-    return public_version <= bound;
-  case Operator::greater_equal:
-    return public_version >= bound;
-  case Operator::less:
-    return public_version < bound && !(is_prerelease_of(version, bound) && !bound.is_prerelease());
-  case Operator::greater:
-    return public_version > bound && !(is_post_of(version, bound) && !bound.has_post());
-  case Operator::compatible: {
-    Version prefix = bound.without_local();
-    auto parts = prefix.release();
-    parts.pop_back();
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (version.part(i) != parts[i]) {
-        return false;
-      }
-    }
-    return version.epoch() == bound.epoch() && public_version >= bound;
-  }
-  }
-  return false;
-}
-
-bool VersionRange::contains(const Version& version, bool with_prereleases) const {
-  if (version.is_prerelease() && !with_prereleases && !names_prerelease()) {
-    return false;
-  }
-  return std::all_of(clauses_.begin(), clauses_.end(),
-                     [&](const Clause& clause) { return holds(clause, version); });
-}
-
-bool VersionRange::names_prerelease() const {
-  return std::any_of(clauses_.begin(), clauses_.end(), [](const Clause& clause) {
-    return clause.version.is_prerelease() && clause.op != Operator::not_equal;
-  });
-}
-
-std::string VersionRange::text() const {
-  static constexpr std::string_view names[] = {"==", "==", "!=", "!=", "<",
-                                               "<=", ">",  ">=", "~=", "==="};
-  std::string result;
-  for (const auto& clause : clauses_) {
-    result += result.empty() ? "" : ",";
-    result += names[static_cast<std::size_t>(clause.op)];
-    result += clause.op == Operator::arbitrary ? clause.arbitrary : clause.version.text();
-    result += clause.op == Operator::prefix || clause.op == Operator::not_prefix ? ".*" : "";
-  }
-  return result;
 }
 
 } // namespace cukit
