@@ -162,7 +162,7 @@ std::string up_text(const ui::Terminal& terminal, const pipeline::UpResult& resu
   const bool failed = result.report && result.report->has_failure();
   out += fmt::format("{}: CUDA {} {}\n", label, result.locked.lock.release.text(),
                      failed ? terminal.paint(Style::bad, "is built, but its validation failed")
-                            : terminal.paint(Style::good, "is ready"));
+                            : terminal.paint(Style::good, result.report ? "is ready" : "is built"));
   out += fmt::format("  tree    {}\n  digest  {}\n", result.tree->path.string(),
                      result.tree->content.text());
   if (result.report) {
