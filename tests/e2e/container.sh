@@ -56,7 +56,8 @@ build() {
     write() { cat >\"\$1\"; }
     cp '$scratch/probe.cu' '$1/root/tmp/probe.cu'
     chroot '$1/root' env -i PATH=/opt/cuda/bin:/usr/bin:/bin HOME=/root nvcc -arch=sm_90 -o /tmp/probe /tmp/probe.cu || fail 'nvcc in the image'
-    (cd '$1/root' && find root opt var/cache var/tmp home -newer usr/bin/g++ -not -path 'opt/cuda*' -type f) >'$1/left'
+    # What lies above the Debian root, less what this script put there.
+    (cd '$1/upper' && find . -type f -not -path './opt/cuda/*' -not -path './tmp/probe*' -not -path './etc/resolv.conf' -not -path './etc/hosts' -not -path './etc/site-ca.crt') >'$1/left'
     (cd '$1/root/opt/cuda' && find . -path ./.cukit -prune -o -printf '%p %y %m %T@ %l\n' | sort; find . -type f -not -path './.cukit/*' -print0 | sort -z | xargs -0 sha256sum) | sha256sum >'$1/bytes'
     find '$1/root/opt/cuda' -type f -links +1 >'$1/linked'
     release '$1'"
