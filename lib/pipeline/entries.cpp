@@ -20,6 +20,7 @@ struct Job {
   std::vector<std::string> locations;
   std::optional<store::Staging> staging;
   std::vector<store::EntryFile> files;
+  fs::path blob; ///< of the cache; empty: none, or a mirror's own file
   std::optional<Error> error;
 };
 
@@ -190,8 +191,7 @@ void fetch_whole(Session& session, Unpacker& unpacker, http::Client& client,
               job.error = std::move(unpacked.error())
                               .under(fmt::format("cannot unpack {}", job.artifact->file));
             } else if (blob.owned) {
-              std::error_code ignored; // a leftover in the cache harms nothing
-              fs::remove(blob.path, ignored);
+              job.blob = blob.path; // deleted after the commit
             }
           },
           job.artifact->size);
@@ -237,15 +237,26 @@ Result<void> first_error(std::vector<Job>& jobs, const Session& session) {
 
 Result<void> commit_all(Session& session, const store::Store& original, std::vector<Job>& jobs) {
   store::Store store = original;
-  if (session.settings.durability == store::Durability::full && !jobs.empty()) {
-    CUKIT_TRY(sync_file_system(
-        session.home.staging())); // once for the batch; commit() syncs what it adds
-  }
+  const bool full = session.settings.durability == store::Durability::full && !jobs.empty();
   for (auto& job : jobs) {
     CUKIT_ENSURE(job.staging.has_value(), "a job without error has unpacked files");
-    CUKIT_TRY(
-        store.commit(*job.staging, job.key, std::move(job.files), session.settings.durability));
+    CUKIT_TRY(store.prepare(*job.staging, job.files));
+  }
+  if (full) {
+    CUKIT_TRY(sync_file_system(session.home.staging())); // once for all
+  }
+  for (auto& job : jobs) {
+    CUKIT_TRY(store.publish(*job.staging, job.key, std::move(job.files)));
     job.staging.reset();
+  }
+  if (full) {
+    CUKIT_TRY(sync_directory(session.home.store()));
+  }
+  for (const auto& job : jobs) {
+    if (!job.blob.empty()) {
+      std::error_code ignored; // a leftover in the cache harms nothing
+      fs::remove(job.blob, ignored);
+    }
   }
   return {};
 }

@@ -97,11 +97,14 @@ Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
     const auto folder = staging.path() / "tree";
     CUKIT_TRY(make_directories(folder));
     CUKIT_TRY(build_into(session, lock, *part, folder, assemble::Placement::link));
-    if (session.settings.durability == store::Durability::full) {
+    const bool full = session.settings.durability == store::Durability::full;
+    if (full) {
       CUKIT_TRY(sync_file_system(folder));
     }
     CUKIT_TRY(rename_no_replace(folder, path));
-    CUKIT_TRY(sync_directory(path.parent_path()));
+    if (full) {
+      CUKIT_TRY(sync_directory(path.parent_path()));
+    }
   }
   CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(path));
   return Built{std::move(tree), true};

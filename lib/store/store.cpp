@@ -37,22 +37,21 @@ Result<Entry> Store::read(const std::string& key) const {
   return Entry{key, folder(key) / "files", std::move(list)};
 }
 
-Result<Entry> Store::commit(const Staging& staged, const std::string& key,
-                            std::vector<EntryFile> list, Durability durability) {
-  CUKIT_TRY(check_key(key));
+Result<void> Store::prepare(const Staging& staged, std::vector<EntryFile>& list) const {
   std::sort(list.begin(), list.end(),
             [](const EntryFile& a, const EntryFile& b) { return a.path < b.path; });
   // Only what lies in this folder moves: the staging folder's own lock file stays behind.
   const fs::path entry = staged.path() / "entry";
   CUKIT_TRY(make_directories(entry));
   CUKIT_TRY(rename_path(staged.path() / "files", entry / "files"));
-  CUKIT_TRY(create_file(entry / "index", write_index(list), 0444));
-  if (durability == Durability::full) {
-    CUKIT_TRY(sync_file_system(entry));
-  }
-  CUKIT_TRY_ASSIGN(const bool ours, rename_no_replace(entry, folder(key)));
+  return create_file(entry / "index", write_index(list), 0444);
+}
+
+Result<Entry> Store::publish(const Staging& staged, const std::string& key,
+                             std::vector<EntryFile> list) {
+  CUKIT_TRY(check_key(key));
+  CUKIT_TRY_ASSIGN(const bool ours, rename_no_replace(staged.path() / "entry", folder(key)));
   if (ours) {
-    CUKIT_TRY(sync_directory(home_.store()));
     return Entry{key, folder(key) / "files", std::move(list)};
   }
   CUKIT_TRY_ASSIGN(auto theirs, read(key));
@@ -64,6 +63,20 @@ Result<Entry> Store::commit(const Staging& staged, const std::string& key,
     return tl::unexpected<Error>(std::move(error));
   }
   return theirs;
+}
+
+Result<Entry> Store::commit(const Staging& staged, const std::string& key,
+                            std::vector<EntryFile> list, Durability durability) {
+  CUKIT_TRY(check_key(key));
+  CUKIT_TRY(prepare(staged, list));
+  if (durability == Durability::full) {
+    CUKIT_TRY(sync_file_system(staged.path()));
+  }
+  CUKIT_TRY_ASSIGN(auto entry, publish(staged, key, std::move(list)));
+  if (durability == Durability::full) {
+    CUKIT_TRY(sync_directory(home_.store()));
+  }
+  return entry;
 }
 
 Result<std::vector<std::string>> Store::verify(const std::string& key) const {

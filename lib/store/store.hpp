@@ -41,6 +41,11 @@ public:
   Result<Entry> commit(const Staging& staged, const std::string& key, std::vector<EntryFile> list,
                        Durability durability);
 
+  /// commit() in two steps, for a batch with one sync between them: prepare() sorts `list` and
+  /// writes the index beside the files, publish() renames. Whoever calls them syncs.
+  Result<void> prepare(const Staging& staged, std::vector<EntryFile>& list) const;
+  Result<Entry> publish(const Staging& staged, const std::string& key, std::vector<EntryFile> list);
+
   /// Re-hashes every file; what differs, is missing or is extra is named. Empty: all well.
   Result<std::vector<std::string>> verify(const std::string& key) const;
 
