@@ -169,6 +169,7 @@ void fetch_whole(Session& session, Unpacker& unpacker, http::Client& client,
   options.folder = session.home.downloads();
   options.http = session.http_options();
   std::uint64_t downloaded = 0; // touched by the calling thread alone
+  Result<void> ended;
   {
     ThreadPool coordinators(
         4); // they wait for the unpacker's own pool; small wheels overtake large ones
@@ -196,13 +197,12 @@ void fetch_whole(Session& session, Unpacker& unpacker, http::Client& client,
           },
           job.artifact->size);
     };
-    auto result = fetch::fetch_all(client, wanted, options, done, session.progress, session.stop);
-    if (!result) {
-      for (auto* job : jobs) {
-        if (!job->error && !job->staging && session.stop.stop_requested()) {
-          job->error = result.error();
-        }
-      }
+    ended = fetch::fetch_all(client, wanted, options, done, session.progress, session.stop);
+  } // the coordinators have finished
+  for (auto* job : jobs) {
+    if (!job->error && !job->staging) {
+      job->error =
+          ended ? Error{.code = ErrorCode::interrupted, .message = "interrupted"} : ended.error();
     }
   }
   session.downloaded_bytes += downloaded;
