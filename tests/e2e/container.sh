@@ -23,43 +23,43 @@ index=$(python3 -c 'from pip._internal.models.index import PyPI; print(PyPI.simp
 # Builds one image: FROM is the Debian root, COPY and RUN are done as written, ENV is kept for the end.
 image() {
   local to=$1 line words
-  mkdir -p "$to/lower" "$to/upper" "$to/work" "$to/root"
-  mount -t overlay overlay -o "lowerdir=$base,upperdir=$to/upper,workdir=$to/work" "$to/root"
-  mkdir -p "$to/root/wheels" "$to/root/proc" "$to/root/dev"
-  mount --bind "$wheels" "$to/root/wheels"
-  mount -t proc proc "$to/root/proc"
-  mount --rbind /dev "$to/root/dev"
-  cp /etc/resolv.conf /etc/hosts "$to/root/etc/" 2>/dev/null || true
-  cp -L "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$to/root/etc/site-ca.crt"
+  mkdir -p "$to/lower" "$to/upper" "$to/work" "$to/image"
+  mount -t overlay overlay -o "lowerdir=$base,upperdir=$to/upper,workdir=$to/work" "$to/image"
+  mkdir -p "$to/image/wheels" "$to/image/proc" "$to/image/dev"
+  mount --bind "$wheels" "$to/image/wheels"
+  mount -t proc proc "$to/image/proc"
+  mount --rbind /dev "$to/image/dev"
+  cp /etc/resolv.conf /etc/hosts "$to/image/etc/" 2>/dev/null || true
+  cp -L "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$to/image/etc/site-ca.crt"
   sed -e ':a' -e '/\\$/N; s/\\\n//; ta' "$root/manifests/container/Dockerfile" | while read -r line; do
     case $line in
       COPY\ --from=*) : ;;
       COPY\ *) read -r -a words <<<"${line#COPY }"
         for ((i = 0; i < ${#words[@]} - 1; i++)); do
-          mkdir -p "$to/root/${words[-1]}"
-          if [ -d "$context/${words[i]}" ]; then cp -r "$context/${words[i]}/." "$to/root/${words[-1]}"; # a folder's content, as COPY has it
-          else cp "$context/${words[i]}" "$to/root/${words[-1]}"; fi
+          mkdir -p "$to/image/${words[-1]}"
+          if [ -d "$context/${words[i]}" ]; then cp -r "$context/${words[i]}/." "$to/image/${words[-1]}"; # a folder's content, as COPY has it
+          else cp "$context/${words[i]}" "$to/image/${words[-1]}"; fi
         done ;;
       RUN\ apt-get*) : ;; # already in the Debian root
-      RUN\ *) chroot "$to/root" env -i PATH=/usr/bin:/bin HOME=/root TMPDIR=/tmp CUKIT_INDEX_URL="$index" PIP_FIND_LINKS=/wheels \
+      RUN\ *) chroot "$to/image" env -i PATH=/usr/bin:/bin HOME=/root TMPDIR=/tmp CUKIT_INDEX_URL="$index" PIP_FIND_LINKS=/wheels \
           SSL_CERT_FILE=/etc/site-ca.crt CURL_CA_BUNDLE=/etc/site-ca.crt sh -ec "${line#RUN }" || exit 1 ;;
     esac
   done
 }
 release() {
-  umount -R "$1/root/dev" "$1/root/proc" "$1/root/wheels" 2>/dev/null || true
-  umount "$1/root" 2>/dev/null || true
+  umount -R "$1/image/dev" "$1/image/proc" "$1/image/wheels" 2>/dev/null || true
+  umount "$1/image" 2>/dev/null || true
 }
 build() {
   unshare -m --propagation private bash -euc "$(declare -f image release fail); base=$base wheels=$wheels root=$root context=$context index=$index
     image '$1' || { release '$1'; exit 1; }
     write() { cat >\"\$1\"; }
-    cp '$scratch/probe.cu' '$1/root/tmp/probe.cu'
-    chroot '$1/root' env -i PATH=/opt/cuda/bin:/usr/bin:/bin HOME=/root nvcc -arch=sm_90 -o /tmp/probe /tmp/probe.cu || fail 'nvcc in the image'
+    cp '$scratch/probe.cu' '$1/image/tmp/probe.cu'
+    chroot '$1/image' env -i PATH=/opt/cuda/bin:/usr/bin:/bin HOME=/root nvcc -arch=sm_90 -o /tmp/probe /tmp/probe.cu || fail 'nvcc in the image'
     # What lies above the Debian root, less what this script put there.
     (cd '$1/upper' && find . -type f -not -path './opt/cuda/*' -not -path './tmp/probe*' -not -path './etc/resolv.conf' -not -path './etc/hosts' -not -path './etc/site-ca.crt') >'$1/left'
-    (cd '$1/root/opt/cuda' && find . -path ./.cukit -prune -o -printf '%p %y %m %T@ %l\n' | sort; find . -type f -not -path './.cukit/*' -print0 | sort -z | xargs -0 sha256sum) | sha256sum >'$1/bytes'
-    find '$1/root/opt/cuda' -type f -links +1 >'$1/linked'
+    (cd '$1/image/opt/cuda' && find . -path ./.cukit -prune -o -printf '%p %y %m %T@ %l\n' | sort; find . -type f -not -path './.cukit/*' -print0 | sort -z | xargs -0 sha256sum) | sha256sum >'$1/bytes'
+    find '$1/image/opt/cuda' -type f -links +1 >'$1/linked'
     release '$1'"
 }
 write_probe "$scratch/probe.cu"
