@@ -179,6 +179,35 @@ TEST_F(Trouble, a_release_candidate_is_taken_only_when_it_is_asked_for) {
               HasSubstr("release: \"13.0.100rc1\""));
 }
 
+TEST_F(Trouble, fetch_fills_the_store_so_that_the_rest_needs_no_source) {
+  const auto plan = up({"--dry-run"});
+  EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+  EXPECT_THAT(plan.output, HasSubstr("would download"));
+  EXPECT_THAT(playground.names_in("store"), IsEmpty());
+  const auto fetched = playground.run({"fetch", manifest.string()});
+  ASSERT_EQ(fetched.exit_code, 0) << fetched.errors;
+  EXPECT_EQ(playground.names_in("store").size(), index.wheels().size());
+  EXPECT_THAT(playground.names_in("trees"), IsEmpty());
+  playground.environment.set("CUKIT_INDEX_URL", "http://127.0.0.1:9/simple");
+  const auto built = playground.run({"build", "--frozen", "--json", manifest.string()});
+  EXPECT_EQ(built.exit_code, 0) << built.errors;
+  EXPECT_THAT(built.output, HasSubstr("\"downloaded_bytes\": 0"));
+  EXPECT_EQ(up({"--frozen"}).exit_code, 0);
+}
+
+TEST_F(Trouble, one_manifest_that_fails_does_not_stop_the_others) {
+  playground.write("broken.yaml", "cukit: 1\ngpus: [sm_130]\n");
+  const auto both =
+      playground.run({"up", "--no-validate", "--json", "broken.yaml", manifest.string()});
+  EXPECT_EQ(both.exit_code, 2); // the first failure's
+  for (const auto* said : {"cukit.up/1", "\"status\": \"error\"", "cukit.error/1",
+                           "\"status\": \"ready\"", "\"digest\": \"sha256:", "\"name\": \"demo\"",
+                           "\"release\": \"13.0.99\"", "\"downloaded_bytes\"", "\"seconds\""}) {
+    EXPECT_THAT(both.output, HasSubstr(said));
+  }
+  EXPECT_EQ(playground.names_in("trees").size(), 1U);
+}
+
 TEST_F(Trouble, two_runs_at_once_do_the_work_once) {
   ASSERT_EQ(playground.run({"lock", manifest.string()}).exit_code, 0);
   server.forget();
