@@ -50,12 +50,24 @@ print(json.dumps(value) if isinstance(value, (dict, list)) else value)
 PY
 }
 
+# A mount namespace of its own for a command. In a chroot "/" is no mount point, so its propagation cannot be changed; there it does when
+# nothing is shared with anybody.
+own_mounts() {
+  if unshare -m --propagation private true 2>/dev/null; then
+    unshare -m --propagation private "$@"
+  elif ! grep -q ' shared:' /proc/self/mountinfo && unshare -m --propagation unchanged true 2>/dev/null; then
+    unshare -m --propagation unchanged "$@"
+  else
+    skip "no mount namespace can be made here"
+  fi
+}
+
 # Runs a command where this machine's own CUDA cannot be found: toolkits and the folders of /usr/local are hidden, and the environment is
 # empty but for what is given. Needs root.
 bare() {
   [ "$(id -u)" = 0 ] || skip "hiding this machine's CUDA needs root"
   mkdir -p "$scratch/empty" "$scratch/home"
-  unshare -m --propagation private bash -c '
+  own_mounts bash -c '
     scratch=$1; shift
     for folder in /usr/local/include /usr/local/lib /usr/local/lib64 /usr/local/cuda /usr/lib/cuda /opt/cuda /opt/nvidia; do
       folder=$(readlink -f "$folder" || true)

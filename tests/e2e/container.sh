@@ -51,7 +51,7 @@ release() {
   umount "$1/image" 2>/dev/null || true
 }
 build() {
-  unshare -m --propagation private bash -euc "$(declare -f image release fail); base=$base wheels=$wheels root=$root context=$context index=$index
+  own_mounts bash -euc "$(declare -f image release fail); base=$base wheels=$wheels root=$root context=$context index=$index
     image '$1' || { release '$1'; exit 1; }
     write() { cat >\"\$1\"; }
     cp '$scratch/probe.cu' '$1/image/tmp/probe.cu'

@@ -166,7 +166,9 @@ record = ''
 with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as out:
     out.writestr('pkg/', b'')
     for name, data in files.items():
-        with out.open(name, 'w', force_zip64=name.endswith('.py')) as member:
+        # Before 3.11.4 a forced zip64 field said what no header field called for (gh-103861).
+        forced = name.endswith('.py') and sys.version_info >= (3, 11, 4)
+        with out.open(name, 'w', force_zip64=forced) as member:
             member.write(data)
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()
         record += f'{name},sha256={digest},{len(data)}\r\n'
