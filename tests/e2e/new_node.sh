@@ -3,6 +3,7 @@
 . "$(dirname "$0")/common.sh"
 need_program g++
 need_program cmake
+need_program ninja
 cache_wheels "$root/manifests/quickstart.lock.yaml"
 export CUKIT_HOME=$scratch/home
 cp "$root"/manifests/quickstart*.yaml "$scratch/"
@@ -23,7 +24,7 @@ for shell in bash dash; do
   bare "$shell" -c '. "$1/profile" && nvcc -arch=sm_90 -o "$1/probe" "$1/probe.cu" && test "$CUDA_HOME" = "$CUDA_PATH"' "$shell" "$scratch" ||
     fail "nvcc in $shell"
 done
-bare bash -c '. "$1/profile" && cmake -S "$1/project" -B "$1/build" -DCMAKE_CUDA_ARCHITECTURES=90 >"$1/cmake.log" && cmake --build "$1/build" >>"$1/cmake.log"' \
+bare bash -c '. "$1/profile" && cmake -G Ninja -S "$1/project" -B "$1/build" -DCMAKE_CUDA_ARCHITECTURES=90 >"$1/cmake.log" && cmake --build "$1/build" >>"$1/cmake.log"' \
   bash "$scratch" || { cat "$scratch/cmake.log"; fail "CMake"; }
 grep -q "$CUKIT_HOME/trees/" "$scratch/build/CMakeCache.txt" || fail "CMake took another toolkit"
 bare bash -c '. "$1/profile" && env' bash "$scratch" >"$scratch/env"
