@@ -6,7 +6,7 @@ need_program readelf
 cache_wheels "$root/manifests/quickstart.lock.yaml"
 CUKIT_HOME=$scratch/home "$CUKIT" up --frozen --platform linux-sbsa --prefix "$scratch/sbsa" "$root/manifests/quickstart.yaml" || fail "up"
 for file in bin/nvcc bin/ptxas nvvm/bin/cicc lib64/libcudart.so lib/stubs/libcuda.so targets/sbsa-linux/lib/libcudart.so; do
-  readelf -h "$scratch/sbsa/$file" | grep -q AArch64 || fail "$file is not for AArch64"
+  readelf -h "$scratch/sbsa/$file" | grep AArch64 >/dev/null || fail "$file is not for AArch64"
 done
 [ -f "$scratch/sbsa/targets/sbsa-linux/include/cuda.h" ] || fail "targets/sbsa-linux/include"
 [ ! -e "$scratch/sbsa/targets/x86_64-linux" ] || fail "an x86_64 folder in an Arm tree"

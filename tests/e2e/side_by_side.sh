@@ -21,10 +21,10 @@ assert kits["quickstart"]["nvcc"] == kits["quickstart"]["crt"] == kits["quicksta
 PY
 path() { python3 -c 'import json,sys; print(next(k["tree"]["path"] for k in json.load(open(sys.argv[1]))["toolkits"] if k["name"] == sys.argv[2]))' "$scratch/list.json" "$1"; }
 quickstart=$(path quickstart) newest=$(path newest) newer=$(path newer-ptxas)
-"$quickstart/bin/ptxas" --version | grep -q 'release 13.0' || fail "quickstart's ptxas"
-"$newer/bin/nvcc" --version | grep -q 'release 13.0' || fail "newer-ptxas's nvcc"
+"$quickstart/bin/ptxas" --version | grep 'release 13.0' >/dev/null || fail "quickstart's ptxas"
+"$newer/bin/nvcc" --version | grep 'release 13.0' >/dev/null || fail "newer-ptxas's nvcc"
 for tool in ptxas nvlink; do
-  "$newer/bin/$tool" --version | grep -qE 'release 13\.[2-9]' || fail "newer-ptxas's $tool is not newer"
+  "$newer/bin/$tool" --version | grep -E 'release 13\.[2-9]' >/dev/null || fail "newer-ptxas's $tool is not newer"
 done
 [ "$quickstart/bin/cudafe++" -ef "$newer/bin/cudafe++" ] || fail "equal files are not shared"
 
