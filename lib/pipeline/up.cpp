@@ -52,7 +52,8 @@ Outcome<UpResult> start(Session& session, const fs::path& manifest_path) {
   UpResult result;
   CUKIT_TRY_ASSIGN(result.locked, ensure_lock(session, manifest_path));
   // What a killed run left, also one that had finished everything but its own tidying.
-  if (folder_exists(session.home.staging())) {
+  // Looked at first: a run that has nothing to do writes nothing, not even a lock.
+  if (const auto left = list_directory(session.home.staging()); left && !left->empty()) {
     CUKIT_TRY(store::sweep(session.home));
   }
   result.name = takes_name(session) ? result.locked.manifest.name.value : "";
