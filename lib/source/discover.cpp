@@ -10,6 +10,7 @@
 namespace cukit::source {
 
 const char* const k_nvidia_index = "https://pypi.nvidia.com";
+const char* const k_nvidia_redist = "https://developer.download.nvidia.com/compute";
 
 std::string Address::shown() const {
   return is_folder() ? printable(location) : redact_url(location);
@@ -108,10 +109,28 @@ const std::vector<Address>& first_stated(const std::vector<Address>& variable,
   return variable.empty() ? config : variable;
 }
 
+/// Bases of redistributables: what is said nearest to the call alone, never joined.
+Result<std::vector<Address>> redist_addresses(const Places& places) {
+  std::vector<Address> result;
+  const auto variable = places.environment.get("CUKIT_REDIST_URL").value_or("");
+  const bool is_option = !split_words(places.redist_url).empty();
+  const std::string origin = is_option ? "--redist-url" : "CUKIT_REDIST_URL";
+  for (const auto word : split_words(is_option ? places.redist_url : variable)) {
+    CUKIT_TRY_ASSIGN(auto one, address(word, origin, working_folder()));
+    append_new(result, {std::move(one)});
+  }
+  if (result.empty()) {
+    result.push_back({.location = k_nvidia_redist,
+                      .origin = "NVIDIA's own host, since nothing here names another"});
+  }
+  return result;
+}
+
 } // namespace
 
 Result<Sources> discover(const Places& places, const std::stop_token& stop) {
   Sources sources;
+  CUKIT_TRY_ASSIGN(sources.redist, redist_addresses(places));
   CUKIT_TRY_ASSIGN(const auto all, gather(places, sources));
   append_new(sources.find_links,
              first_stated(all.pip_variables.find_links, all.pip_config.find_links));

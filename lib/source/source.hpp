@@ -1,6 +1,6 @@
-// Where artifacts come from: the addresses of Python indexes and find-links folders, found at run
-// time in the order of the README ("Sources"). No address of a public Python index is written in
-// this project.
+// Where artifacts come from: the addresses of Python indexes, of find-links folders and of NVIDIA's
+// redistributables, found at run time in the order of the README ("Sources"). No address of a
+// public Python index is written in this project.
 #pragma once
 
 #include "base/environment.hpp"
@@ -30,6 +30,9 @@ struct Sources {
   std::vector<Address> indexes;
   /// Folders, or pages with links, that give bytes by (file name, sha256).
   std::vector<Address> find_links;
+  /// Bases of NVIDIA's redistributables, in order: --redist-url, else CUKIT_REDIST_URL (several,
+  /// separated by spaces), else NVIDIA's own host. Never empty.
+  std::vector<Address> redist;
   std::string no_index_by;        ///< who said `no-index`; empty: nobody
   std::vector<std::string> notes; ///< what was passed over and why
 };
@@ -40,9 +43,10 @@ using Asker = std::function<Result<std::string>(const std::vector<std::string>& 
 
 struct Places {
   Environment environment;
-  fs::path root = "/";        ///< configuration files are looked for below it
-  std::string index_url = {}; ///< of the command line, empty: none
-  Asker ask = {};             ///< empty: really run the program (10 s at most)
+  fs::path root = "/";         ///< configuration files are looked for below it
+  std::string index_url = {};  ///< of the command line, empty: none
+  std::string redist_url = {}; ///< of the command line, several separated by spaces; empty: none
+  Asker ask = {};              ///< empty: really run the program (10 s at most)
 };
 
 /// The last resort is NVIDIA's own index. A configuration file that pip or uv would refuse is an
@@ -51,5 +55,7 @@ Result<Sources> discover(const Places& places, const std::stop_token& stop = {})
 
 /// NVIDIA's own Python index.
 extern const char* const k_nvidia_index;
+/// NVIDIA's own host of redistributables: <this>/cuda/redist/redistrib_13.0.2.json
+extern const char* const k_nvidia_redist;
 
 } // namespace cukit::source
