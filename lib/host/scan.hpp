@@ -1,0 +1,42 @@
+// Private to host: the parts of take_snapshot(), each of which looks at one kind of thing.
+#pragma once
+
+#include "host/root_view.hpp"
+#include "host/snapshot.hpp"
+
+namespace cukit::host {
+
+/// A place where a toolkit may be, and what led there.
+struct Candidate {
+  std::string root;
+  std::string found_by;
+  std::string environment = {};
+};
+
+/// Looks at one root; nothing when no toolkit is there.
+std::optional<Toolkit> scan_toolkit(const RootView& view, const Candidate& candidate);
+/// Everything a consumer could reach: variables, PATH, the usual folders, wheels, conda, Spack,
+/// Nix.
+std::vector<Candidate> toolkit_candidates(const RootView& view, const Environment& environment,
+                                          const std::vector<PythonEnvironment>& pythons);
+/// A program with its version; nothing when the path leads to no file.
+std::optional<Tool> scan_tool(const RootView& view, const std::string& path);
+/// Arguments of __cudaLaunch in the crt/host_runtime.h below an include folder; 0 without.
+int launch_arguments(const RootView& view, const std::string& include);
+
+std::vector<PythonEnvironment> scan_pythons(const RootView& view, const Environment& environment,
+                                            const std::vector<std::string>& more);
+std::vector<HostCompiler> scan_compilers(const RootView& view, const Environment& environment);
+std::vector<CacheEntry> scan_caches(const RootView& view, const Environment& environment);
+std::vector<LibraryFolder> scan_library_path(const RootView& view, const Environment& environment);
+/// CUDA's libraries in the folders of the loader: name -> path.
+std::map<std::string, std::string> scan_system_libraries(const RootView& view);
+/// glibc, libm, os: facts of the system itself.
+void scan_system(const RootView& view, Snapshot& snapshot);
+
+/// Whether a library or DT_NEEDED name is one of CUDA's: libcudart.so.13, libnvrtc.so.13 ...
+bool is_cuda_library(std::string_view name);
+/// Absolute folders of a PATH-like variable, in order.
+std::vector<std::string> path_folders(const Environment& environment, const std::string& name);
+
+} // namespace cukit::host

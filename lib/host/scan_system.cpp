@@ -1,0 +1,301 @@
+// The system around the toolkits: C library, host compilers, caches of compiled kernels, the
+// folders of LD_LIBRARY_PATH.
+#include "base/strings.hpp"
+#include "host/elf_facts.hpp"
+#include "host/machine.hpp"
+#include "host/scan.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cukit::host {
+
+namespace {
+
+constexpr std::size_t k_cache_limit = 400;
+constexpr std::size_t k_ninja_head = 32U << 10U;
+
+std::string digits_and_dots(std::string_view text) {
+  return std::string(text.substr(0, std::min(text.find_first_not_of("0123456789."), text.size())));
+}
+
+std::string glibc_of(const RootView& view) {
+  for (const char* path : {"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6",
+                           "/lib/aarch64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6"}) {
+    if (const auto entry = view.find(path); entry && entry->is_regular) {
+      auto text = digits_and_dots(text_after(view.on_host(entry->real), "stable release version "));
+      while (text.ends_with('.')) {
+        text.pop_back();
+      }
+      return text;
+    }
+  }
+  return {};
+}
+
+void scan_libm(const RootView& view, Snapshot& snapshot) {
+  for (const char* folder : {"/usr/include/x86_64-linux-gnu/bits", "/usr/include/bits",
+                             "/usr/include/aarch64-linux-gnu/bits"}) {
+    if (const auto text = view.read(join_path(folder, "mathcalls.h"), 1U << 20U)) {
+      snapshot.libm_has_cospi = text->find("(cospi") != std::string::npos;
+      snapshot.libm_has_rsqrt = text->find("(rsqrt") != std::string::npos;
+      return;
+    }
+  }
+}
+
+bool is_wrapper(std::string_view name) {
+  return name == "ccache" || name == "distcc" || name == "sccache" || name == "icecc";
+}
+
+/// "12" of g++-12 or x86_64-linux-gnu-g++-12
+std::string version_in_name(std::string_view name) {
+  const auto dash = name.rfind('-');
+  auto version =
+      dash == std::string_view::npos ? std::string() : digits_and_dots(name.substr(dash + 1));
+  return dash != std::string_view::npos && version.size() == name.size() - dash - 1 ? version
+                                                                                    : std::string();
+}
+
+/// The newest folder name below PREFIX/lib/gcc/TRIPLE/: what the one gcc of a prefix is.
+std::string version_beside(const RootView& view, const std::string& real) {
+  const auto prefix = parent_of(parent_of(real));
+  std::string best;
+  for (const char* lib : {"lib/gcc", "libexec/gcc", "lib64/gcc"}) {
+    const auto folder = join_path(prefix, lib);
+    for (const auto& triple : view.list(folder)) {
+      for (const auto& version : view.list(join_path(folder, triple))) {
+        const auto parsed = Version::parse(version);
+        if (parsed && digits_and_dots(version) == version &&
+            (best.empty() || Version::parse(best).value_or(Version()) < *parsed)) {
+          best = version;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+/// A script that answers --version by itself: "g++ (GCC) 15.1.0"
+std::string version_in_script(std::string_view text) {
+  for (const std::string_view marker : {") ", "clang version ", "version "}) {
+    for (auto at = text.find(marker); at != std::string_view::npos;
+         at = text.find(marker, at + 1)) {
+      auto version = digits_and_dots(text.substr(at + marker.size()));
+      if (version.find('.') != std::string::npos && version.size() > 2) {
+        return version;
+      }
+    }
+  }
+  return {};
+}
+
+std::optional<HostCompiler> scan_compiler(const RootView& view, const std::string& path,
+                                          const std::string& kind) {
+  const auto entry = view.find(path);
+  if (!entry || !entry->is_executable || is_wrapper(name_of(entry->real))) {
+    return std::nullopt;
+  }
+  HostCompiler result{.path = path, .real = entry->real, .kind = kind, .version = {}};
+  const auto head = view.head(path, 8192);
+  if (head.starts_with("#!")) {
+    result.version = version_in_script(head);
+  }
+  if (result.version.empty()) {
+    result.version = version_in_name(name_of(entry->real));
+  }
+  if (result.version.empty() && kind == "clang") {
+    // /usr/lib/llvm-14/bin/clang
+    for (const auto part : split(entry->real, '/')) {
+      if (part.starts_with("llvm-")) {
+        result.version = digits_and_dots(part.substr(5));
+      }
+    }
+  }
+  if (result.version.empty() && kind == "gcc") {
+    result.version = version_beside(view, entry->real);
+  }
+  return result;
+}
+
+/// `nvcc = /x/bin/nvcc` and `cuda_home = /x` of a build.ninja.
+void read_ninja(const RootView& view, const std::string& path, CacheEntry& entry) {
+  const auto text = view.head(path, k_ninja_head);
+  for (const auto line : split(text, '\n')) {
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos || line.starts_with(' ')) {
+      continue;
+    }
+    const auto name = trim(line.substr(0, equals));
+    const auto value = trim(line.substr(equals + 1));
+    if (name == "cuda_home") {
+      entry.cuda_home = value;
+    } else if (name == "nvcc") {
+      entry.nvcc = value;
+    }
+  }
+}
+
+class Caches {
+public:
+  explicit Caches(const RootView& view) : view_(view) {}
+
+  /// One folder with a build.ninja or a library in it.
+  void add(const std::string& consumer, const std::string& folder) {
+    if (list_.size() >= k_cache_limit) {
+      return;
+    }
+    CacheEntry entry{.consumer = consumer, .path = folder};
+    bool has_any = false;
+    for (const auto& name : view_.list(folder)) {
+      if (name == "build.ninja") {
+        read_ninja(view_, join_path(folder, name), entry);
+        has_any = true;
+      } else if (name.ends_with(".so")) {
+        const auto real = view_.find(join_path(folder, name));
+        for (auto& needed :
+             real ? read_elf_facts(view_.on_host(real->real)).needed : std::vector<std::string>()) {
+          if (is_cuda_library(needed) && !needed.starts_with("libcuda.so")) {
+            entry.needed.push_back(std::move(needed));
+          }
+        }
+        has_any = true;
+      }
+    }
+    if (has_any) {
+      list_.push_back(std::move(entry));
+    }
+  }
+  void add_children(const std::string& consumer, const std::string& folder) {
+    for (const auto& name : view_.list(folder)) {
+      add(consumer, join_path(folder, name));
+    }
+  }
+  [[nodiscard]] std::vector<CacheEntry> take() { return std::move(list_); }
+
+private:
+  const RootView& view_;
+  std::vector<CacheEntry> list_;
+};
+
+} // namespace
+
+void scan_system(const RootView& view, Snapshot& snapshot) {
+  snapshot.glibc = glibc_of(view);
+  scan_libm(view, snapshot);
+  const auto release = view.head("/etc/os-release", 4096);
+  for (const auto line : split(release, '\n')) {
+    if (line.starts_with("PRETTY_NAME=")) {
+      auto name = trim(line.substr(12));
+      if (name.size() >= 2 && name.front() == '"') {
+        name = name.substr(1, name.size() - 2);
+      }
+      snapshot.os = printable(name);
+    }
+  }
+  const auto look = quick_look(view.on_host(""));
+  if (look.driver) {
+    snapshot.driver = driver_text(*look.driver);
+  }
+  for (const auto& gpu : view.list("/proc/driver/nvidia/gpus")) {
+    const auto text = view.head("/proc/driver/nvidia/gpus/" + gpu + "/information", 4096);
+    for (const auto line : split(text, '\n')) {
+      if (line.starts_with("Model:")) {
+        snapshot.gpus.push_back({.name = printable(trim(line.substr(6))), .target = {}});
+      }
+    }
+  }
+}
+
+std::vector<HostCompiler> scan_compilers(const RootView& view, const Environment& environment) {
+  std::vector<HostCompiler> result;
+  const auto add = [&](const std::string& path, const std::string& kind) {
+    auto compiler = scan_compiler(view, path, kind);
+    const bool is_known =
+        compiler && std::any_of(result.begin(), result.end(), [&](const auto& known) {
+          return known.real == compiler->real && known.kind == compiler->kind;
+        });
+    if (compiler && !is_known) {
+      result.push_back(*std::move(compiler));
+    }
+  };
+  for (const auto& folder : path_folders(environment, "PATH")) {
+    for (const auto& [name, kind] : {std::pair{"g++", "gcc"}, std::pair{"clang++", "clang"}}) {
+      add(join_path(folder, name), kind);
+    }
+    // others that -ccbin could name
+    for (int version = 9; version <= 20; ++version) {
+      add(join_path(folder, fmt::format("g++-{}", version)), "gcc");
+    }
+  }
+  return result;
+}
+
+std::vector<CacheEntry> scan_caches(const RootView& view, const Environment& environment) {
+  Caches caches(view);
+  const auto home = environment.get("HOME").value_or("/root");
+  const auto flashinfer =
+      join_path(environment.get("FLASHINFER_WORKSPACE_BASE").value_or(home), ".cache/flashinfer");
+  for (const auto& version : view.list(flashinfer)) {
+    for (const auto& arch : view.list(join_path(flashinfer, version))) {
+      caches.add_children("flashinfer",
+                          join_path(flashinfer, version + "/" + arch + "/cached_ops"));
+    }
+  }
+  const auto torch =
+      environment.get("TORCH_EXTENSIONS_DIR").value_or(join_path(home, ".cache/torch_extensions"));
+  for (const auto& name : view.list(torch)) {
+    caches.add("torch-extensions", join_path(torch, name));
+    caches.add_children("torch-extensions", join_path(torch, name));
+  }
+  caches.add_children(
+      "tvm-ffi", environment.get("TVM_FFI_CACHE_DIR").value_or(join_path(home, ".cache/tvm-ffi")));
+  return caches.take();
+}
+
+std::map<std::string, std::string> scan_system_libraries(const RootView& view) {
+  std::vector<std::string> folders{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+                                   "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64"};
+  for (const auto& name : view.list("/etc/ld.so.conf.d")) {
+    const auto text = view.head("/etc/ld.so.conf.d/" + name, 4096);
+    for (const auto line : split(text, '\n')) {
+      if (trim(line).starts_with('/')) {
+        folders.emplace_back(trim(line));
+      }
+    }
+  }
+  std::map<std::string, std::string> result;
+  for (const auto& folder : folders) {
+    for (const auto& name : view.list(folder)) {
+      if (is_cuda_library(name)) {
+        result.emplace(name, join_path(folder, name));
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<LibraryFolder> scan_library_path(const RootView& view, const Environment& environment) {
+  std::vector<LibraryFolder> result;
+  for (const auto& folder : path_folders(environment, "LD_LIBRARY_PATH")) {
+    LibraryFolder found{.path = folder};
+    for (const auto& name : view.list(folder)) {
+      const auto entry = is_cuda_library(name) && name.find(".so.") != std::string::npos
+                             ? view.find(join_path(folder, name))
+                             : std::nullopt;
+      if (!entry) {
+        continue;
+      }
+      found.libraries.emplace(name, entry->real);
+      if (name.starts_with("libnvJitLink.so.") && found.nvjitlink.empty()) {
+        found.nvjitlink = read_elf_facts(view.on_host(entry->real), true).newest_symbol;
+      }
+    }
+    if (!found.libraries.empty()) {
+      result.push_back(std::move(found));
+    }
+  }
+  return result;
+}
+
+} // namespace cukit::host

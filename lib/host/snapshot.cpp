@@ -1,0 +1,146 @@
+#include "host/snapshot.hpp"
+
+#include "base/strings.hpp"
+#include "host/machine.hpp"
+#include "host/scan.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cukit::host {
+
+namespace {
+
+/// Whether a variable concerns CUDA or building, and has nothing of a secret in its name.
+bool is_kept(std::string_view name) {
+  static constexpr std::array exact = {
+      "PATH",       "HOME",    "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH",    "C_INCLUDE_PATH",
+      "CC",         "CXX",     "VIRTUAL_ENV",     "CONDA_PREFIX", "MAX_JOBS", "XLA_FLAGS",
+      "LD_PRELOAD", "LDFLAGS", "CFLAGS",          "CXXFLAGS",     "CPPFLAGS", "CPLUS_INCLUDE_PATH"};
+  static constexpr std::array prefixes = {
+      "CUDA",   "NVCC", "NVHPC",  "NVTE_", "TORCH_", "FLASHINFER_",  "TRITON_",
+      "TVM_",   "DG_",  "NUMBA_", "CUPY_", "VLLM_",  "SGLANG_",      "DS_",
+      "FLASH_", "JAX_", "CUTE_",  "TCNN_", "CMAKE_", "PYTORCH_NVCC", "NVIDIA_VISIBLE"};
+  static constexpr std::array secrets = {"TOKEN", "KEY", "SECRET", "PASS", "AUTH", "CREDENTIAL"};
+  const bool is_secret = std::any_of(secrets.begin(), secrets.end(), [&](const char* word) {
+    return name.find(word) != std::string_view::npos;
+  });
+  return !is_secret && (std::find(exact.begin(), exact.end(), name) != exact.end() ||
+                        std::any_of(prefixes.begin(), prefixes.end(),
+                                    [&](const char* prefix) { return name.starts_with(prefix); }));
+}
+
+/// The same tree reached in several ways is one toolkit.
+void add_toolkit(Snapshot& snapshot, const RootView& view, const Candidate& candidate) {
+  const auto entry = view.find(candidate.root);
+  if (!entry) {
+    return;
+  }
+  for (auto& known : snapshot.toolkits) {
+    if (known.real == entry->real) {
+      if (std::find(known.found_by.begin(), known.found_by.end(), candidate.found_by) ==
+          known.found_by.end()) {
+        known.found_by.push_back(candidate.found_by);
+      }
+      return;
+    }
+  }
+  if (auto kit = scan_toolkit(view, candidate)) {
+    snapshot.toolkits.push_back(*std::move(kit));
+  }
+}
+
+/// Which wheels a tree of wheels is made of.
+void add_owners(Snapshot& snapshot) {
+  for (auto& kit : snapshot.toolkits) {
+    if (std::find(kit.found_by.begin(), kit.found_by.end(), "wheels") == kit.found_by.end()) {
+      continue;
+    }
+    for (const auto& python : snapshot.pythons) {
+      if (python.prefix == kit.environment) {
+        for (const auto& dist : python.distributions) {
+          if (dist.name.starts_with("nvidia-")) {
+            kit.owners.emplace(dist.name, dist.version);
+          }
+        }
+      }
+    }
+  }
+}
+
+void ask_devices(Snapshot& snapshot, const std::stop_token& stop) {
+  const auto found = devices(stop);
+  if (found.driver && found.driver->cuda) {
+    snapshot.driver_cuda = found.driver->cuda->major_minor();
+  }
+  if (!found.gpus.empty()) {
+    snapshot.gpus.clear();
+  }
+  for (const auto& gpu : found.gpus) {
+    snapshot.gpus.push_back({.name = gpu.name, .target = gpu.target.sm()});
+  }
+}
+
+} // namespace
+
+Snapshot take_snapshot(const SnapshotRequest& request, const std::stop_token& stop) {
+  const RootView view(request.root);
+  Snapshot snapshot;
+  snapshot.root = view.is_live() ? "/" : "(a root folder)";
+  snapshot.platform = Platform::host().text();
+  for (const auto& [name, value] : request.environment.values()) {
+    if (is_kept(name)) {
+      snapshot.environment.emplace(name, value);
+    }
+  }
+  scan_system(view, snapshot);
+  // the driver is loaded only where a GPU answers for it: loading takes most of a second
+  if (view.is_live() && request.ask_devices && !snapshot.gpus.empty()) {
+    ask_devices(snapshot, stop);
+  }
+  snapshot.pythons = scan_pythons(view, request.environment, request.venvs);
+  auto candidates = toolkit_candidates(view, request.environment, snapshot.pythons);
+  for (const auto& root : request.toolkits) {
+    candidates.push_back({.root = root, .found_by = "as asked for"});
+  }
+  for (const auto& candidate : candidates) {
+    add_toolkit(snapshot, view, candidate);
+  }
+  add_owners(snapshot);
+  snapshot.compilers = scan_compilers(view, request.environment);
+  for (const auto& folder : path_folders(request.environment, "PATH")) {
+    for (const auto& [name, list] :
+         {std::pair{"nvcc", &snapshot.path_nvcc}, std::pair{"ptxas", &snapshot.path_ptxas}}) {
+      if (view.is_program(join_path(folder, name))) {
+        list->push_back(join_path(folder, name));
+      }
+    }
+  }
+  snapshot.library_path = scan_library_path(view, request.environment);
+  snapshot.system_libraries = scan_system_libraries(view);
+  snapshot.caches = scan_caches(view, request.environment);
+  return snapshot;
+}
+
+const Toolkit* toolkit_of(const Snapshot& snapshot, std::string_view path) {
+  const Toolkit* best = nullptr;
+  std::size_t length = 0;
+  for (const auto& kit : snapshot.toolkits) {
+    for (const auto& root : {kit.root, kit.real}) {
+      if ((path == root || path.starts_with(root == "/" ? root : root + "/")) &&
+          root.size() > length) {
+        best = &kit;
+        length = root.size();
+      }
+    }
+  }
+  return best;
+}
+
+const Distribution* find_distribution(const PythonEnvironment& python, std::string_view name) {
+  const auto found = std::find_if(python.distributions.begin(), python.distributions.end(),
+                                  [&](const auto& dist) { return dist.name == name; });
+  return found == python.distributions.end() ? nullptr : &*found;
+}
+
+} // namespace cukit::host
