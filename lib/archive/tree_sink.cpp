@@ -10,11 +10,14 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <vector>
 
 namespace cukit::archive {
 
 namespace {
 
+constexpr std::array<timespec, 2> k_time_stamp{{{1, 0}, {1, 0}}};
+constexpr std::size_t k_copy_bytes = 256U << 10U;
 constexpr std::array<std::uint8_t, 4> k_elf{0x7f, 'E', 'L', 'F'};
 
 /// The rule for modes looks at these bytes only.
@@ -94,8 +97,7 @@ Result<WrittenFile> TreeSink::File::finish() {
   if (::fchmod(state.fd.get(), state.file.executable ? 0555 : 0444) != 0) {
     return state.failed(errno, "set the mode of");
   }
-  const std::array<timespec, 2> times{timespec{1, 0}, timespec{1, 0}};
-  if (::futimens(state.fd.get(), times.data()) != 0) {
+  if (::futimens(state.fd.get(), k_time_stamp.data()) != 0) {
     return state.failed(errno, "set the time stamp of");
   }
   if (auto closed = state.fd.close(); !closed) {
@@ -141,6 +143,45 @@ Result<TreeSink::File> TreeSink::create(const RelativePath& path, std::uint64_t 
   state->expected = size;
   state->file.path = path;
   return File(std::move(state));
+}
+
+Result<WrittenFile> TreeSink::repeat(const RelativePath& source, const RelativePath& path) {
+  CUKIT_TRY_ASSIGN(const auto folder, state_->folders.get(source.parent()));
+  const std::string name(source.name());
+  const Fd from(::openat(folder->get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info {};
+  if (!from.is_open() || ::fstat(from.get(), &info) != 0) {
+    return fail_errno(errno, "cannot read {}", state_->folders.shown(source));
+  }
+  CUKIT_TRY_ASSIGN(auto file, create(path, static_cast<std::uint64_t>(info.st_size)));
+  std::vector<std::uint8_t> buffer(k_copy_bytes);
+  while (true) {
+    const ssize_t count = ::read(from.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count < 0) {
+      return fail_errno(errno, "cannot read {}", state_->folders.shown(source));
+    }
+    if (count == 0) {
+      return file.finish();
+    }
+    CUKIT_TRY(file.write(std::span(buffer).first(static_cast<std::size_t>(count))));
+  }
+}
+
+Result<WrittenFile> TreeSink::link(const RelativePath& path, const std::string& target) {
+  CUKIT_TRY_ASSIGN(const auto folder, state_->folders.get(path.parent()));
+  const std::string name(path.name());
+  if (::symlinkat(target.c_str(), folder->get(), name.c_str()) != 0) {
+    return errno == EEXIST
+               ? fail(ErrorCode::integrity, "{} exists already", state_->folders.shown(path))
+               : fail_errno(errno, "cannot make the link {}", state_->folders.shown(path));
+  }
+  if (::utimensat(folder->get(), name.c_str(), k_time_stamp.data(), AT_SYMLINK_NOFOLLOW) != 0) {
+    return fail_errno(errno, "cannot set the time stamp of {}", state_->folders.shown(path));
+  }
+  return WrittenFile{.path = path, .link = target};
 }
 
 Result<void> TreeSink::settle_folders() {

@@ -14,8 +14,9 @@ namespace cukit::archive {
 struct WrittenFile {
   RelativePath path;
   std::uint64_t size = 0;
-  Sha256 sha256;
+  Sha256 sha256 = {};
   bool executable = false;
+  std::string link = {}; ///< target of a symbolic link, which has none of the above; empty: a file
 };
 
 class TreeSink {
@@ -46,6 +47,12 @@ public:
   /// Safe from several threads. `size` is what will be written, for the message of a full disk. A
   /// path that exists is an error.
   Result<File> create(const RelativePath& path, std::uint64_t size);
+
+  /// A second file with the content of one that was finished before: a hard link would do, but not
+  /// on every file system.
+  Result<WrittenFile> repeat(const RelativePath& source, const RelativePath& path);
+  /// A symbolic link. `target` was checked by the caller; it is not looked at.
+  Result<WrittenFile> link(const RelativePath& path, const std::string& target);
 
   /// Sets the time stamp of every folder made so far: writing into a folder changes it, so this
   /// comes last. extract() calls it.

@@ -2,6 +2,7 @@
 // archive/.
 #pragma once
 
+#include "archive/refuse.hpp"
 #include "archive/zip.hpp"
 
 #include <array>
@@ -52,15 +53,11 @@ inline std::string_view text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The error of an archive that is not what it should be.
+/// refuse_archive() for a file.
 template <typename... Args>
 [[nodiscard]] tl::unexpected<Error> refuse(const RandomAccess& file,
                                            fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Error>(
-      Error{.code = ErrorCode::integrity,
-            .message = fmt::format(format, std::forward<Args>(args)...),
-            .where = file.name(),
-            .hint = "the archive is damaged or was tampered with; delete it and fetch it again"});
+  return refuse_archive(file.name(), format, std::forward<Args>(args)...);
 }
 
 /// A folder or a file, as the central directory lists it.

@@ -23,6 +23,17 @@ constexpr std::uint64_t k_archive_unpacked_bytes = 32ULL << 30U;
 // Deflate cannot do better than 1032:1; header-only and static-library members reach 20:1.
 constexpr std::uint64_t k_deflate_ratio = 1100;
 constexpr std::uint64_t k_central_directory_bytes = 64U << 20U;
+// tar.xz. The strongest preset of xz (-9) needs 65 MiB to unpack.
+constexpr std::uint64_t k_xz_memory = 256U << 20U;
+// LZMA can do 7000:1 on zeros; static libraries, the densest content seen, reach 20:1 with deflate.
+// The first megabytes are free, so that a few zeros in a small archive are no bomb.
+constexpr std::uint64_t k_xz_ratio = 250;
+constexpr std::uint64_t k_xz_free_bytes = 16U << 20U;
+// One extended header, or the list of all names: 2,300 members of 150 bytes are the most seen.
+constexpr std::uint64_t k_tar_extension_bytes = 1U << 20U;
+constexpr std::uint64_t k_tar_names_bytes = 64U << 20U;
+constexpr int k_link_hops = 40; // as the kernel follows
+constexpr std::size_t k_link_steps = 1'000'000;
 constexpr std::size_t k_path_bytes = 4096;
 constexpr std::size_t k_name_bytes = 255;
 constexpr std::size_t k_path_depth = 64;
