@@ -15,11 +15,11 @@ constexpr const char* k_foreign[] = {
     "CPATH",           "CUDA_INC_PATH",     "CUDA_LIB_PATH",      "DG_JIT_NVCC_COMPILER",
     "FLASHINFER_NVCC", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "LIBRARY_PATH"};
 
-std::string architecture_list(const knowledge::Consumer& consumer,
+std::string architecture_list(const knowledge::ArchVariable& variable,
                               const std::vector<GpuTarget>& gpus) {
   std::vector<std::string> items;
   for (GpuTarget gpu : gpus) {
-    if (consumer.arch_style == "family" && gpu.suffix == 0) {
+    if (variable.style == "family" && gpu.suffix == 0) {
       // As FlashInfer names them itself: 9.0 and later need their own features; sm_120 has the
       // family form.
       if (gpu.major == 12 && gpu.minor == 0) {
@@ -27,7 +27,7 @@ std::string architecture_list(const knowledge::Consumer& consumer,
       } else if (gpu.major >= 9) {
         gpu.suffix = 'a';
       }
-    } else if (consumer.arch_style == "plain") {
+    } else if (variable.style == "plain") {
       gpu.suffix = 0;
     }
     const auto text = gpu.dotted();
@@ -35,7 +35,7 @@ std::string architecture_list(const knowledge::Consumer& consumer,
       items.push_back(text);
     }
   }
-  return join(items, consumer.arch_separator.empty() ? " " : consumer.arch_separator);
+  return join(items, variable.separator.empty() ? " " : variable.separator);
 }
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
@@ -68,11 +68,13 @@ void add_consumer(ToolkitEnvironment& result, const knowledge::Consumer& consume
           Variable{.name = name, .value = value, .prepend = false, .why = consumer.name});
     }
   }
-  if (!consumer.arch_variable.empty() && !request.gpus.empty() && !known(consumer.arch_variable)) {
-    result.set.push_back(Variable{.name = consumer.arch_variable,
-                                  .value = architecture_list(consumer, request.gpus),
-                                  .prepend = false,
-                                  .why = consumer.name});
+  for (const auto& variable : consumer.arch_variables) {
+    if (!request.gpus.empty() && !known(variable.name)) {
+      result.set.push_back(Variable{.name = variable.name,
+                                    .value = architecture_list(variable, request.gpus),
+                                    .prepend = false,
+                                    .why = consumer.name});
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
+#include "knowledge/discovery.hpp"
 #include "model/gpu_target.hpp"
 #include "model/platform.hpp"
 #include "model/version.hpp"
@@ -79,6 +80,13 @@ struct Component {
   std::map<std::string, std::vector<std::string>> parts;
 };
 
+/// The variable that names a consumer's targets, and how they are written.
+struct ArchVariable {
+  std::string name;      ///< FLASHINFER_CUDA_ARCH_LIST
+  std::string style;     ///< "family" (12.0f, 9.0a) or "plain" (12.0, 9.0)
+  std::string separator; ///< between two targets
+};
+
 /// What must be able to use the toolkit.
 struct Consumer {
   std::string name;
@@ -90,9 +98,8 @@ struct Consumer {
   std::string why; ///< where the fact stands
   /// Variables for `cukit env`: NAME -> value with {tree}, {jit}, {arch} replaced.
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string arch_variable; ///< FLASHINFER_CUDA_ARCH_LIST
-  std::string arch_style;    ///< "family" (12.0f, 9.0a) or "plain" (12.0, 9.0)
-  std::string arch_separator;
+  std::vector<ArchVariable> arch_variables; ///< more than one where it uses another consumer
+  Discovery discovery;
 };
 
 /// Pointers that it gives out live as long as it or a copy of it. Safe from several threads.

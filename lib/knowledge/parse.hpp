@@ -21,6 +21,9 @@ Result<Component> parse_component(std::string_view text, const std::string& name
 Result<Consumer> parse_consumer(std::string_view text, const std::string& name, std::string id,
                                 const Groups& groups);
 
+/// `discovery` of a consumer.
+Discovery read_discovery(const text::Node& node, text::Mistakes& mistakes);
+
 /// For keys that hold versions and numbers; 0 and a mistake when they do not.
 Version required_version(text::Fields& fields, std::string_view key);
 int required_number(text::Fields& fields, std::string_view key);

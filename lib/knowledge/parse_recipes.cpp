@@ -100,6 +100,17 @@ void check_moves_and_links(text::Fields& fields, const Component& component) {
   }
 }
 
+ArchVariable read_arch_variable(const text::Node& node, text::Mistakes& mistakes) {
+  text::Fields inner(node, mistakes, "`architectures`");
+  ArchVariable result{.name = inner.required_text("variable"),
+                      .style = inner.required_text("style"),
+                      .separator = inner.required_text("separator")};
+  if (result.style != "family" && result.style != "plain") {
+    mistakes.add(node.at, "`style` must be family or plain");
+  }
+  return result;
+}
+
 Consumer read_consumer(text::Fields& fields, std::string id, const Groups& groups) {
   Consumer consumer;
   consumer.name = std::move(id);
@@ -123,13 +134,15 @@ Consumer read_consumer(text::Fields& fields, std::string id, const Groups& group
   consumer.why = fields.required_text("why");
   consumer.environment = fields.pairs("environment");
   if (const auto* architectures = fields.take("architectures")) {
-    text::Fields inner(*architectures, fields.mistakes(), "`architectures`");
-    consumer.arch_variable = inner.required_text("variable");
-    consumer.arch_style = inner.required_text("style");
-    consumer.arch_separator = inner.required_text("separator");
-    if (consumer.arch_style != "family" && consumer.arch_style != "plain") {
-      fields.mistakes().add(architectures->at, "`style` must be family or plain");
+    // one, or a list of them
+    const auto& list = architectures->is_list() ? architectures->items
+                                                : std::vector<text::Node>{*architectures};
+    for (const auto& node : list) {
+      consumer.arch_variables.push_back(read_arch_variable(node, fields.mistakes()));
     }
+  }
+  if (const auto* discovery = fields.take("discovery")) {
+    consumer.discovery = read_discovery(*discovery, fields.mistakes());
   }
   return consumer;
 }

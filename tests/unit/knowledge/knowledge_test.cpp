@@ -151,7 +151,8 @@ TEST(Consumers, bring_the_headers_and_minimums_of_flashinfer) {
   ASSERT_NE(found, consumers.end());
   EXPECT_THAT(found->needs, Contains("cccl"));
   EXPECT_THAT(found->headers, ElementsAre("curand", "cublas", "cusparse", "cusolver"));
-  EXPECT_EQ(found->arch_separator, " ");
+  ASSERT_EQ(found->arch_variables.size(), 1U);
+  EXPECT_EQ(found->arch_variables[0].separator, " ");
   EXPECT_EQ(least_nvcc(*found, {12, 1, 0})->text(), "12.9");
   EXPECT_EQ(least_nvcc(*found, {9, 0, 'a'})->text(), "12.3");
   EXPECT_EQ(least_nvcc(*found, {8, 0, 0}), std::nullopt);
