@@ -1,0 +1,51 @@
+// `cukit diff A B`: what changes for somebody who goes from one lock to another.
+#include "commands/locks.hpp"
+
+#include <cstdio>
+
+namespace cukit::cmd {
+
+namespace {
+
+struct DiffOptions {
+  std::string from;
+  std::string to;
+  bool exit_code = false;
+};
+
+Result<int> run_diff(Invocation& invocation, const DiffOptions& options) {
+  CUKIT_TRY_ASSIGN(const auto from, find_lock(invocation, options.from));
+  CUKIT_TRY_ASSIGN(const auto to, find_lock(invocation, options.to));
+  const auto knowledge = invocation.knowledge();
+  CUKIT_TRY_ASSIGN(const auto diff, resolve::diff(from.lock, to.lock, knowledge));
+  if (invocation.options.json) {
+    print_json(diff_json(diff));
+  } else {
+    const auto& terminal = *invocation.terminal;
+    const auto head = diff.from == diff.to
+                          ? fmt::format("CUDA {}", diff.to.text())
+                          : fmt::format("CUDA {} -> {}", diff.from.text(), diff.to.text());
+    std::string out = fmt::format("{} -> {}: {}\n", terminal.paint(ui::Style::bold, from.name),
+                                  terminal.paint(ui::Style::bold, to.name),
+                                  diff.empty() ? "the same toolkit" : head);
+    std::fputs((out + diff_text(terminal, diff)).c_str(), stdout);
+  }
+  return options.exit_code && !diff.empty() ? 1 : 0;
+}
+
+} // namespace
+
+void register_diff(Commands& commands) {
+  auto options = std::make_shared<DiffOptions>();
+  auto* app = commands.add("diff", "What changes between two locks, in words",
+                           [options](Invocation& invocation) {
+                             const auto code = run_diff(invocation, *options);
+                             return code ? *code : report(invocation, code.error());
+                           });
+  app->add_option("FROM", options->from, "A lock, a manifest with a lock beside it, or a toolkit")
+      ->required();
+  app->add_option("TO", options->to, "The same")->required();
+  app->add_flag("--exit-code", options->exit_code, "Exit with 1 when they differ");
+}
+
+} // namespace cukit::cmd

@@ -1,0 +1,158 @@
+// `cukit init`: a commented manifest from this machine, a venv, a lock, a toolkit or a log.
+#include "base/strings.hpp"
+#include "commands/locks.hpp"
+#include "names/names.hpp"
+#include "pipeline/draft.hpp"
+
+#include <cstdio>
+
+namespace cukit::cmd {
+
+namespace {
+
+struct InitOptions {
+  std::string output = "cukit.yaml";
+  std::string name;
+  std::string venv;
+  std::string from_lock;
+  std::string like;
+  std::string log;
+  std::vector<std::string> gpus;
+  bool force = false;
+};
+
+constexpr std::size_t k_most_log_bytes = 64U << 20U;
+
+/// The path of the venv as the manifest needs it: relative to the manifest's folder where it lies
+/// below it, so that both can move together.
+std::string written_path(const fs::path& venv, const std::string& output) {
+  std::error_code error;
+  const auto full = fs::absolute(venv, error).lexically_normal();
+  const auto folder = fs::absolute(output == "-" ? "." : output, error).lexically_normal();
+  const auto base = output == "-" ? folder : folder.parent_path();
+  const auto relative = full.lexically_relative(base).string();
+  return relative.empty() || relative.starts_with("..") ? full.string() : relative;
+}
+
+std::string draft_name(const InitOptions& options) {
+  if (!options.name.empty()) {
+    return options.name;
+  }
+  const auto stem = fs::path(options.output).stem().string();
+  return names::is_valid_name(stem) ? stem : "cukit";
+}
+
+Result<void> add_sources(const InitOptions& options, const knowledge::Knowledge& knowledge,
+                         const Invocation& invocation, pipeline::Draft& draft) {
+  std::vector<std::string> origins;
+  if (!options.from_lock.empty()) {
+    CUKIT_TRY_ASSIGN(const auto found, find_lock(invocation, options.from_lock));
+    CUKIT_TRY(pipeline::add_lock(draft, found.lock, found.name, knowledge));
+    origins.push_back("the lock " + found.name);
+  }
+  if (!options.log.empty()) {
+    CUKIT_TRY_ASSIGN(const auto text, read_file(options.log, k_most_log_bytes));
+    CUKIT_TRY(pipeline::add_log(draft, text, options.log, knowledge));
+    origins.push_back("the log " + options.log);
+  }
+  if (!options.like.empty()) {
+    CUKIT_TRY(pipeline::add_tree(draft, options.like, knowledge));
+    origins.push_back("the toolkit " + options.like);
+  }
+  if (!options.venv.empty()) {
+    CUKIT_TRY_ASSIGN(const auto venv, pipeline::read_venv(options.venv, options.venv));
+    CUKIT_TRY(pipeline::add_venv(draft, venv, options.venv,
+                                 written_path(options.venv, options.output), knowledge));
+    origins.push_back("the venv " + options.venv);
+  }
+  origins.emplace_back("this machine");
+  draft.origin = join(origins, " and ");
+  return {};
+}
+
+Result<pipeline::Draft> make_draft(const InitOptions& options, const Invocation& invocation) {
+  const auto knowledge = invocation.knowledge();
+  pipeline::Draft draft{.name = draft_name(options), .origin = {}, .remarks = {}, .fields = {}};
+  if (!names::is_valid_name(draft.name)) {
+    return fail(ErrorCode::usage, "`{}` is no name for a toolkit", draft.name);
+  }
+  if (!options.gpus.empty()) {
+    std::vector<std::string> targets;
+    for (const auto& text : options.gpus) {
+      CUKIT_TRY_ASSIGN(const auto gpu, knowledge::find_gpu(knowledge, text));
+      targets.push_back(gpu.sm());
+    }
+    draft.add({.key = "gpus",
+               .value = "[" + join(targets, ", ") + "]",
+               .comment = "as the command line said"});
+  }
+  CUKIT_TRY(add_sources(options, knowledge, invocation, draft));
+  const auto devices = host::devices(invocation.stop);
+  auto compiler = host::host_compiler(invocation.environment, "", invocation.stop);
+  pipeline::add_machine(draft, devices,
+                        compiler ? std::optional(*std::move(compiler)) : std::nullopt);
+  return draft;
+}
+
+Result<int> run_init(Invocation& invocation, const InitOptions& options) {
+  const bool to_screen = options.output == "-";
+  if (!to_screen && path_exists(options.output) && !options.force) {
+    return tl::unexpected<Error>(Error{.code = ErrorCode::usage,
+                                       .message = fmt::format("{} exists", options.output),
+                                       .hint = "name another file with -o, or say --force"});
+  }
+  CUKIT_TRY_ASSIGN(const auto draft, make_draft(options, invocation));
+  const auto text = pipeline::write(draft);
+  CUKIT_TRY(manifest::parse(text, to_screen ? "the draft" : options.output,
+                            invocation.knowledge())); // whatever was seen, it must be a manifest
+  if (!to_screen) {
+    CUKIT_TRY(write_file_atomic(options.output, text));
+  }
+  if (invocation.options.json) {
+    print_json(text::Json::object()
+                   .set("schema", "cukit.init/1")
+                   .set("path", to_screen ? "" : options.output)
+                   .set("manifest", text));
+  } else if (to_screen) {
+    std::fputs(text.c_str(), stdout);
+  } else {
+    std::fputs(
+        fmt::format("{}: written; look at it, then `cukit up {}`\n", options.output, options.output)
+            .c_str(),
+        stdout);
+  }
+  return 0;
+}
+
+} // namespace
+
+void register_init(Commands& commands) {
+  auto options = std::make_shared<InitOptions>();
+  auto* app = commands.add("init", "Write a commented manifest from what is seen",
+                           [options](Invocation& invocation) {
+                             const auto code = run_init(invocation, *options);
+                             return code ? *code : report(invocation, code.error());
+                           });
+  app->add_option("-o,--output", options->output, "Where to; - prints it")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app->add_option("--name", options->name, "Of the toolkit; default: the file's")
+      ->type_name("NAME");
+  app->add_option("--venv", options->venv, "For the torch and the packages of this environment")
+      ->type_name("DIR");
+  auto* lock = app->add_option("--from-lock", options->from_lock,
+                               "Leading to this lock (a lock, a manifest or a toolkit)")
+                   ->type_name("LOCK");
+  app->add_option("--like", options->like, "With the versions of this toolkit, as /usr/local/cuda")
+      ->type_name("DIR")
+      ->excludes(lock);
+  app->add_option("--log", options->log, "For what the log of a failed build names")
+      ->type_name("FILE")
+      ->excludes(lock);
+  app->add_option("--gpu", options->gpus, "For these GPUs instead of those of this machine")
+      ->type_name("GPU")
+      ->allow_extra_args(false);
+  app->add_flag("--force", options->force, "Write over an existing file");
+}
+
+} // namespace cukit::cmd

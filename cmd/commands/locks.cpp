@@ -1,0 +1,218 @@
+#include "commands/locks.hpp"
+
+#include "base/strings.hpp"
+#include "names/names.hpp"
+
+namespace cukit::cmd {
+
+namespace {
+
+using Kind = resolve::ComponentChange::Kind;
+
+constexpr std::string_view k_lock_suffix = ".lock.yaml";
+
+Result<LockReference> of_file(const fs::path& path) {
+  LockReference result;
+  CUKIT_TRY_ASSIGN(result.lock, lock::load(path));
+  result.name = path.string();
+  auto manifest = path.string();
+  manifest.replace(manifest.size() - k_lock_suffix.size(), k_lock_suffix.size(), ".yaml");
+  if (path_exists(manifest)) {
+    result.manifest = manifest;
+  }
+  return result;
+}
+
+Result<LockReference> of_toolkit(const store::Home& home, const std::string& name) {
+  CUKIT_TRY_ASSIGN(const auto generation, names::current(home, name));
+  if (!generation) {
+    return fail(ErrorCode::usage, "there is no toolkit `{}`", name);
+  }
+  LockReference result;
+  CUKIT_TRY_ASSIGN(result.lock, lock::read(generation->lock, "the lock of " + name));
+  result.name = name;
+  return result;
+}
+
+const char* word_of(Kind kind) {
+  switch (kind) {
+  case Kind::added:
+    return "added";
+  case Kind::removed:
+    return "removed";
+  case Kind::version:
+    return "version";
+  case Kind::bytes:
+    return "bytes";
+  case Kind::files:
+    return "files";
+  }
+  return "";
+}
+
+text::Json platforms_json(const std::vector<Platform>& platforms) {
+  auto list = text::Json::list();
+  for (const auto platform : platforms) {
+    list.add(platform.text());
+  }
+  return list;
+}
+
+std::string platforms_text(const std::vector<Platform>& platforms) {
+  std::vector<std::string> texts;
+  for (const auto platform : platforms) {
+    texts.emplace_back(platform.text());
+  }
+  return join(texts, ", ");
+}
+
+/// The cells of one changed component: sign, name, versions, remark.
+std::vector<std::string> cells_of(const resolve::ComponentChange& change) {
+  std::string remark = change.why;
+  std::string sign = "~";
+  std::string versions = fmt::format("{} -> {}", change.from, change.to);
+  if (change.kind == Kind::added) {
+    sign = "+";
+    versions = change.to;
+  } else if (change.kind == Kind::removed) {
+    sign = "-";
+    versions = change.from;
+    remark = "was here by " + change.why;
+  } else if (change.kind == Kind::bytes) {
+    versions = change.from == change.to ? change.to : versions;
+    remark = "the same version from another file";
+  } else if (change.kind == Kind::files) {
+    versions = change.from == change.to ? change.to : versions;
+    remark = "other files of the same package are taken";
+  } else if (!change.is_upgrade) {
+    sign = "v";
+    remark = "older";
+  } else {
+    remark.clear();
+  }
+  return {sign, change.component, versions, remark};
+}
+
+std::string download_text(const resolve::Download& download) {
+  std::string text = fmt::format("  {}: ", download.platform.text());
+  if (download.files > 0) {
+    text += fmt::format("{} to download ({} files)", human_bytes(download.bytes), download.files);
+  }
+  if (download.ranged > 0) {
+    text +=
+        fmt::format("{}single members of {} more", download.files > 0 ? ", " : "", download.ranged);
+  }
+  return text + "\n";
+}
+
+} // namespace
+
+Result<LockReference> find_lock(const Invocation& invocation, const std::string& text) {
+  if (text.ends_with(k_lock_suffix)) {
+    return of_file(text);
+  }
+  if (text.ends_with(".yaml") || text.ends_with(".yml")) {
+    return of_file(lock::lock_path(text));
+  }
+  CUKIT_TRY_ASSIGN(const auto home, invocation.home());
+  if (!text.empty()) {
+    if (names::is_valid_name(text)) {
+      auto found = of_toolkit(home, text);
+      if (found || found.error().code != ErrorCode::usage) {
+        return found;
+      }
+    }
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = fmt::format("`{}` is no lock, no manifest and no toolkit", text),
+              .hint = "name a file that ends with .lock.yaml or .yaml, or a toolkit of `cukit "
+                      "list`"});
+  }
+  CUKIT_TRY_ASSIGN(const auto all, names::list(home));
+  if (all.size() != 1) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = all.empty() ? "there is no toolkit yet, so a lock must be named"
+                                     : "there are several toolkits: " + join(all, ", "),
+              .hint = "name a lock, a manifest or a toolkit"});
+  }
+  return of_toolkit(home, all.front());
+}
+
+text::Json diff_json(const resolve::Diff& diff) {
+  auto components = text::Json::list();
+  for (const auto& change : diff.components) {
+    components.add(text::Json::object()
+                       .set("component", change.component)
+                       .set("change", word_of(change.kind))
+                       .set("from", change.from)
+                       .set("to", change.to)
+                       .set("why", change.why)
+                       .set("platforms", platforms_json(change.platforms)));
+  }
+  auto effects = text::Json::list();
+  for (const auto& effect : diff.effects) {
+    effects.add(text::Json::object()
+                    .set("subject", effect.subject)
+                    .set("from", effect.from)
+                    .set("to", effect.to)
+                    .set("text", effect.text)
+                    .set("source", effect.source));
+  }
+  auto downloads = text::Json::list();
+  for (const auto& download : diff.downloads) {
+    downloads.add(text::Json::object()
+                      .set("platform", download.platform.text())
+                      .set("bytes", download.bytes)
+                      .set("files", download.files)
+                      .set("ranged", download.ranged));
+  }
+  return text::Json::object()
+      .set("schema", "cukit.diff/1")
+      .set("same", diff.empty())
+      .set("from", diff.from.text())
+      .set("to", diff.to.text())
+      .set("platforms_added", platforms_json(diff.platforms_added))
+      .set("platforms_removed", platforms_json(diff.platforms_removed))
+      .set("components", components)
+      .set("effects", effects)
+      .set("downloads", downloads);
+}
+
+std::string diff_text(const ui::Terminal& terminal, const resolve::Diff& diff) {
+  std::string out;
+  for (const auto& [sign, platforms] :
+       {std::pair("+", &diff.platforms_added), std::pair("-", &diff.platforms_removed)}) {
+    if (!platforms->empty()) {
+      out += fmt::format("  {} platform {}\n", sign, platforms_text(*platforms));
+    }
+  }
+  ui::Table table;
+  for (const auto& change : diff.components) {
+    auto cells = cells_of(change);
+    const auto style = change.kind == Kind::added     ? ui::Style::good
+                       : change.kind == Kind::removed ? ui::Style::bad
+                                                      : ui::Style::accent;
+    table.row(std::move(cells), {style, ui::Style::bold, ui::Style::plain, ui::Style::dim});
+  }
+  out += table.print(terminal);
+  if (!diff.effects.empty()) {
+    out += "  what that means\n";
+  }
+  for (const auto& effect : diff.effects) {
+    const auto values = effect.from.empty() ? effect.to
+                        : effect.to.empty() ? effect.from
+                                            : fmt::format("{} -> {}", effect.from, effect.to);
+    out += fmt::format("  - {} {}\n      {}", terminal.paint(ui::Style::bold, effect.subject),
+                       values, effect.text);
+    out += effect.source.empty()
+               ? "\n"
+               : terminal.paint(ui::Style::dim, fmt::format("  [{}]", effect.source)) + "\n";
+  }
+  for (const auto& download : diff.downloads) {
+    out += download_text(download);
+  }
+  return out;
+}
+
+} // namespace cukit::cmd

@@ -1,0 +1,23 @@
+// A lock as a person names it on the command line.
+#pragma once
+
+#include "cli.hpp"
+#include "resolve/diff.hpp"
+
+namespace cukit::cmd {
+
+struct LockReference {
+  lock::Lock lock;
+  std::string name;     ///< as it is shown: the file, or the toolkit's name
+  std::string manifest; ///< the manifest beside it, empty when there is none
+};
+
+/// A lock file, a manifest (the lock beside it is meant), or a toolkit by its name; an empty text
+/// is the only toolkit that there is.
+Result<LockReference> find_lock(const Invocation& invocation, const std::string& text);
+
+text::Json diff_json(const resolve::Diff& diff);
+/// Components, what the changes mean, and what is to be downloaded; empty when nothing differs.
+std::string diff_text(const ui::Terminal& terminal, const resolve::Diff& diff);
+
+} // namespace cukit::cmd

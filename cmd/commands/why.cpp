@@ -1,0 +1,218 @@
+// `cukit why THING`: the chain from the manifest to a component, a file of the tree or a GPU.
+#include "resolve/why.hpp"
+
+#include "base/strings.hpp"
+#include "commands/locks.hpp"
+#include "names/names.hpp"
+#include "pipeline/owner.hpp"
+
+#include <cstdio>
+
+namespace cukit::cmd {
+
+namespace {
+
+struct WhyOptions {
+  std::vector<std::string> words;
+  std::string of;
+};
+
+text::Json explanation_json(const resolve::Explanation& explanation) {
+  auto lines = text::Json::list();
+  for (const auto& line : explanation.lines) {
+    lines.add(text::Json::object()
+                  .set("label", line.label)
+                  .set("text", line.text)
+                  .set("source", line.source));
+  }
+  return text::Json::object()
+      .set("subject", explanation.subject)
+      .set("holds", explanation.holds)
+      .set("lines", lines);
+}
+
+std::string explanation_text(const ui::Terminal& terminal,
+                             const resolve::Explanation& explanation) {
+  std::string out = terminal.paint(ui::Style::bold, printable(explanation.subject)) + "\n";
+  ui::Table table;
+  for (const auto& line : explanation.lines) {
+    auto text = printable(line.text);
+    if (!line.source.empty()) {
+      text += fmt::format("  [{}]", printable(line.source));
+    }
+    table.row({line.label, std::move(text)}, {ui::Style::dim, ui::Style::plain});
+  }
+  return out + table.print(terminal);
+}
+
+/// The tree that a path lies in, and the rest of the path.
+struct InTree {
+  fs::path tree;
+  RelativePath path;
+};
+Result<std::optional<InTree>> split_path(const fs::path& path) {
+  const auto full = fs::absolute(path).lexically_normal();
+  std::error_code error;
+  for (auto folder = full.parent_path(); folder != folder.root_path();
+       folder = folder.parent_path()) {
+    if (path_exists(folder / ".cukit/input")) {
+      CUKIT_TRY_ASSIGN(auto rest, RelativePath::parse(full.lexically_relative(folder).string()));
+      const auto real = fs::canonical(folder, error);
+      return std::optional(InTree{.tree = error ? folder : real, .path = std::move(rest)});
+    }
+  }
+  return std::optional<InTree>();
+}
+
+/// The lock of a tree: of the toolkit whose name points at it.
+Result<LockReference> lock_of(const store::Home& home, const assemble::Tree& tree) {
+  CUKIT_TRY_ASSIGN(const auto all, names::list(home));
+  for (const auto& name : all) {
+    CUKIT_TRY_ASSIGN(const auto generation, names::current(home, name));
+    if (generation && generation->tree == tree.id.hex()) {
+      LockReference result;
+      CUKIT_TRY_ASSIGN(result.lock, lock::read(generation->lock, "the lock of " + name));
+      result.name = name;
+      return result;
+    }
+  }
+  return tl::unexpected<Error>(
+      Error{.code = ErrorCode::usage,
+            .message = fmt::format("no name points at the tree {}", tree.path.string()),
+            .hint = "say which lock it was made from: --of LOCK"});
+}
+
+struct Asked {
+  LockReference lock;
+  std::optional<manifest::Manifest> manifest;
+  std::vector<resolve::Explanation> answers;
+};
+
+Result<void> add_manifest(const knowledge::Knowledge& knowledge, Asked& asked) {
+  if (!asked.lock.manifest.empty()) {
+    CUKIT_TRY_ASSIGN(auto manifest, manifest::load(asked.lock.manifest, knowledge));
+    if (manifest.digest == asked.lock.lock.manifest) { // else its lines speak of something else
+      asked.manifest = std::move(manifest);
+    }
+  }
+  return {};
+}
+
+Result<resolve::Explanation> why_path(const store::Home& home, const resolve::Question& question,
+                                      const assemble::Tree& tree, const RelativePath& path) {
+  const auto* platform = question.lock.find(tree.platform);
+  if (platform == nullptr || lock::tree_id(question.lock, *platform) != tree.id) {
+    return fail(ErrorCode::usage, "the tree {} was not made from this lock", tree.path.string());
+  }
+  CUKIT_TRY_ASSIGN(const auto owner, pipeline::owner_of(home, *platform, tree.path, path));
+  resolve::Explanation result;
+  if (owner.artifact != nullptr) {
+    CUKIT_TRY_ASSIGN(result, resolve::why_artifact(question, *owner.artifact));
+  }
+  std::vector<resolve::Because> head;
+  for (const auto& link : owner.links) {
+    head.push_back({.label = "link", .text = link, .source = {}});
+  }
+  const bool is_folder = folder_exists(tree.path / owner.path.text());
+  head.push_back({.label = "belongs to",
+                  .text = owner.artifact != nullptr ? result.subject
+                          : is_folder               ? "a folder of several components"
+                                                    : "cukit, which makes it for every tree alike",
+                  .source = {}});
+  result.subject = path.text();
+  result.lines.insert(result.lines.begin(), head.begin(), head.end());
+  return result;
+}
+
+Result<void> ask_path(Invocation& invocation, const WhyOptions& options, const InTree& place,
+                      Asked& asked) {
+  CUKIT_TRY_ASSIGN(const auto home, invocation.home());
+  CUKIT_TRY_ASSIGN(const auto tree, assemble::open_tree(place.tree));
+  if (options.of.empty()) {
+    CUKIT_TRY_ASSIGN(asked.lock, lock_of(home, tree));
+  } else {
+    CUKIT_TRY_ASSIGN(asked.lock, find_lock(invocation, options.of));
+  }
+  const auto knowledge = invocation.knowledge();
+  CUKIT_TRY(add_manifest(knowledge, asked));
+  const resolve::Question question{.lock = asked.lock.lock,
+                                   .knowledge = knowledge,
+                                   .manifest = asked.manifest ? &*asked.manifest : nullptr};
+  CUKIT_TRY_ASSIGN(auto answer, why_path(home, question, tree, place.path));
+  asked.answers.push_back(std::move(answer));
+  return {};
+}
+
+Result<void> ask_word(Invocation& invocation, const WhyOptions& options, Asked& asked) {
+  const auto knowledge = invocation.knowledge();
+  const bool says_gpu = options.words.front() == "gpu";
+  if (options.words.size() != (says_gpu ? 2U : 1U)) {
+    return fail(ErrorCode::usage, "`cukit why` takes one component or path, or `gpu` and a GPU");
+  }
+  CUKIT_TRY_ASSIGN(asked.lock, find_lock(invocation, options.of));
+  CUKIT_TRY(add_manifest(knowledge, asked));
+  const resolve::Question question{.lock = asked.lock.lock,
+                                   .knowledge = knowledge,
+                                   .manifest = asked.manifest ? &*asked.manifest : nullptr};
+  const auto& word = options.words.back();
+  if (says_gpu || word.starts_with("sm_")) {
+    CUKIT_TRY_ASSIGN(const auto gpu, knowledge::find_gpu(knowledge, word));
+    CUKIT_TRY_ASSIGN(auto answer, resolve::why_gpu(question, gpu));
+    asked.answers.push_back(std::move(answer));
+    return {};
+  }
+  CUKIT_TRY_ASSIGN(asked.answers, resolve::why_component(question, word));
+  return {};
+}
+
+Result<int> run_why(Invocation& invocation, const WhyOptions& options) {
+  Asked asked;
+  const auto& word = options.words.front();
+  const bool is_path = options.words.size() == 1 && word.find('/') != std::string::npos;
+  if (is_path) {
+    CUKIT_TRY_ASSIGN(auto place, split_path(word));
+    if (!place) { // a path as it is inside the tree
+      CUKIT_TRY_ASSIGN(const auto home, invocation.home());
+      CUKIT_TRY_ASSIGN(const auto tree, find_tree(invocation, home, options.of));
+      CUKIT_TRY_ASSIGN(auto path, RelativePath::parse(word));
+      place = InTree{.tree = tree.tree.path, .path = std::move(path)};
+    }
+    CUKIT_TRY(ask_path(invocation, options, *place, asked));
+  } else {
+    CUKIT_TRY(ask_word(invocation, options, asked));
+  }
+  auto list = text::Json::list();
+  int code = 0;
+  for (const auto& answer : asked.answers) {
+    code = answer.holds ? code : 1;
+    list.add(explanation_json(answer));
+    if (!invocation.options.json) {
+      std::fputs(explanation_text(*invocation.terminal, answer).c_str(), stdout);
+    }
+  }
+  if (invocation.options.json) {
+    print_json(text::Json::object()
+                   .set("schema", "cukit.why/1")
+                   .set("lock", asked.lock.name)
+                   .set("answers", list));
+  }
+  return code;
+}
+
+} // namespace
+
+void register_why(Commands& commands) {
+  auto options = std::make_shared<WhyOptions>();
+  auto* app = commands.add("why", "Why a component, a file of the tree or a GPU is there",
+                           [options](Invocation& invocation) {
+                             const auto code = run_why(invocation, *options);
+                             return code ? *code : report(invocation, code.error());
+                           });
+  app->add_option("THING", options->words,
+                  "A component (nvcc, ptxas, cuda), a path in a tree, or: gpu sm_120")
+      ->required();
+  app->add_option("--of", options->of, "Of this lock, manifest or toolkit; default: the only one")
+      ->type_name("LOCK");
+}
+
+} // namespace cukit::cmd

@@ -1,0 +1,115 @@
+// What the log of a failed build names: a manifest that describes the same wish.
+#include "base/strings.hpp"
+#include "pipeline/draft.hpp"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+namespace cukit::pipeline {
+
+namespace {
+
+/// The first group of every match.
+std::set<std::string> all_matches(const std::string& text, const char* pattern) {
+  const std::regex expression(pattern, std::regex::ECMAScript | std::regex::optimize);
+  std::set<std::string> result;
+  for (std::sregex_iterator it(text.begin(), text.end(), expression), end; it != end; ++it) {
+    result.insert((*it)[1].str());
+  }
+  return result;
+}
+
+/// Targets that the recipes know, with their letters: sm_120a of `compute_120a`.
+std::set<std::string> gpus_in(const std::string& log, const knowledge::Knowledge& knowledge) {
+  std::set<std::string> result;
+  for (const auto& number : all_matches(log, R"((?:sm|compute)_([0-9]{2,3}[af]?)(?![0-9a-z]))")) {
+    if (const auto gpu = knowledge::find_gpu(knowledge, "sm_" + number)) {
+      result.insert(gpu->sm());
+    }
+  }
+  return result;
+}
+
+struct Word {
+  const char* word;
+  const char* consumer;
+};
+constexpr Word k_words[] = {{"flashinfer", "flashinfer"},
+                            {"deep_gemm", "deepgemm"},
+                            {"deepgemm", "deepgemm"},
+                            {"triton", "triton"},
+                            {"cpp_extension", "torch-extensions"},
+                            {"transformer_engine", "transformer-engine"},
+                            {"flash_attn", "flash-attention"},
+                            {"tilelang", "tilelang"},
+                            {"tvm_ffi", "tvm-ffi"},
+                            {"cupy", "cupy"},
+                            {"vllm", "vllm"},
+                            {"sglang", "sglang"}};
+
+std::set<std::string> consumers_in(const std::string& lowered,
+                                   const std::vector<std::string>& known) {
+  std::set<std::string> result;
+  for (const auto& [word, consumer] : k_words) {
+    if (lowered.find(word) != std::string::npos &&
+        std::find(known.begin(), known.end(), consumer) != known.end()) {
+      result.insert(consumer);
+    }
+  }
+  return result;
+}
+
+std::string list_text(const std::set<std::string>& items) {
+  return "[" + join({items.begin(), items.end()}, ", ") + "]";
+}
+
+/// The tag of torch 2.11.0+cu130, where the recipes know it.
+std::string torch_tag(const std::string& log, const std::vector<knowledge::PyTorch>& known) {
+  for (const auto& tag : all_matches(log, R"([0-9]\+(cu[0-9]{3})(?![0-9]))")) {
+    const bool is_known = std::any_of(known.begin(), known.end(),
+                                      [&](const auto& torch) { return torch.tag == tag; });
+    if (is_known) {
+      return tag;
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+Result<void> add_log(Draft& draft, std::string_view log, const std::string& file,
+                     const knowledge::Knowledge& knowledge) {
+  const std::string text(log);
+  const auto gpus = gpus_in(text, knowledge);
+  CUKIT_TRY_ASSIGN(const auto* torches, knowledge.pytorch());
+  const auto tag = torch_tag(text, *torches);
+  CUKIT_TRY_ASSIGN(const auto known, knowledge.consumer_names());
+  const auto consumers = consumers_in(lower(text), known);
+  const auto compilers = all_matches(text, R"(release [0-9]+\.[0-9]+, V([0-9]+\.[0-9]+\.[0-9]+))");
+  if (gpus.empty() && tag.empty() && compilers.empty()) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = "the log names no GPU target, no torch and no nvcc",
+              .where = file,
+              .hint = "take the log of the build that failed, with the command lines of nvcc in "
+                      "it"});
+  }
+  if (!gpus.empty()) {
+    draft.add({.key = "gpus",
+               .value = list_text(gpus),
+               .comment = "targets that the log names; keep those you have"});
+  }
+  if (!tag.empty()) {
+    draft.add({.key = "pytorch", .value = tag, .comment = "the torch that the log names"});
+  }
+  for (const auto& compiler : compilers) {
+    draft.remarks.push_back(fmt::format("nvcc {} took part in the build that failed", compiler));
+  }
+  if (!consumers.empty()) {
+    draft.add({.key = "consumers", .value = list_text(consumers), .comment = "what the log names"});
+  }
+  return {};
+}
+
+} // namespace cukit::pipeline

@@ -1,0 +1,111 @@
+#include "pipeline/venv.hpp"
+
+#include "base/limits.hpp"
+#include "base/strings.hpp"
+#include "catalog/catalog.hpp"
+
+#include <algorithm>
+#include <regex>
+
+namespace cukit::pipeline {
+
+namespace {
+
+tl::unexpected<Error> mistake(std::string message, const std::string& where, std::string hint) {
+  return tl::unexpected<Error>(Error{.code = ErrorCode::usage,
+                                     .message = std::move(message),
+                                     .where = where,
+                                     .hint = std::move(hint)});
+}
+
+/// lib and lib64 may be one folder.
+std::vector<fs::path> find_site_packages(const fs::path& venv) {
+  std::vector<fs::path> found;
+  for (const auto* lib : {"lib", "lib64"}) {
+    std::error_code ignored;
+    std::vector<fs::path> pythons;
+    for (fs::directory_iterator it(venv / lib, ignored), end; !ignored && it != end;
+         it.increment(ignored)) {
+      pythons.push_back(it->path());
+    }
+    std::sort(pythons.begin(), pythons.end());
+    for (const auto& python : pythons) {
+      const auto site = python / "site-packages";
+      if (!python.filename().string().starts_with("python") || !folder_exists(site)) {
+        continue;
+      }
+      std::error_code same;
+      const bool twice = std::any_of(found.begin(), found.end(), [&](const fs::path& other) {
+        return fs::equivalent(other, site, same);
+      });
+      if (!twice) {
+        found.push_back(site);
+      }
+    }
+  }
+  return found;
+}
+
+/// torch-2.11.0+cu130.dist-info
+std::optional<std::pair<std::string, std::string>> parse_dist_info(const std::string& folder) {
+  constexpr std::string_view suffix = ".dist-info";
+  const auto dash = folder.find('-');
+  if (!folder.ends_with(suffix) || dash == std::string::npos ||
+      dash + 1 >= folder.size() - suffix.size()) {
+    return std::nullopt;
+  }
+  return std::pair(catalog::normalised_project(folder.substr(0, dash)),
+                   folder.substr(dash + 1, folder.size() - suffix.size() - dash - 1));
+}
+
+std::string assigned(const std::string& text, const std::string& name) {
+  const std::regex pattern("^" + name + R"re((?:\s*:[^=]*)?\s*=\s*['"]([^'"]+)['"])re",
+                           std::regex::ECMAScript | std::regex::multiline);
+  std::smatch match;
+  return std::regex_search(text, match, pattern) ? match[1].str() : std::string();
+}
+
+} // namespace
+
+Result<Venv> read_venv(const fs::path& venv, const std::string& where) {
+  Venv result;
+  result.site_packages = find_site_packages(venv);
+  if (result.site_packages.empty()) {
+    return mistake(fmt::format("{} is no Python environment", venv.string()), where,
+                   "name the folder that holds lib/python3.*/site-packages");
+  }
+  for (const auto& site : result.site_packages) {
+    CUKIT_TRY_ASSIGN(const auto names, list_directory(site));
+    for (const auto& name : names) {
+      if (auto entry = parse_dist_info(name)) {
+        result.installed.insert(*std::move(entry));
+      }
+    }
+    if (path_exists(site / "torch/version.py")) {
+      result.torches.push_back(site / "torch/version.py");
+    }
+  }
+  return result;
+}
+
+Result<VenvTorch> torch_of(const Venv& venv, const fs::path& folder, const std::string& where) {
+  if (venv.torches.size() != 1) {
+    return mistake(venv.torches.empty() ? fmt::format("{} holds no torch", folder.string())
+                                        : fmt::format("{} holds {} copies of torch",
+                                                      folder.string(), venv.torches.size()),
+                   where,
+                   "name the folder of a virtual environment with torch in it, or write the tag "
+                   "(`pytorch: cu130`)");
+  }
+  CUKIT_TRY_ASSIGN(const auto text, read_file(venv.torches.front(), limits::k_manifest_bytes));
+  VenvTorch result{.version = printable(assigned(text, "__version__")), .cuda = {}};
+  const auto cuda = Version::parse(assigned(text, "cuda"));
+  if (!cuda || cuda->release().size() < 2) {
+    return mistake(fmt::format("the torch in {} was built without CUDA", folder.string()), where,
+                   "install a CUDA build of torch there, or write the tag (`pytorch: cu130`)");
+  }
+  result.cuda = *cuda;
+  return result;
+}
+
+} // namespace cukit::pipeline

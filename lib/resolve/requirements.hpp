@@ -1,0 +1,20 @@
+// What a lock asks of the machine it is used on, compared with one.
+#pragma once
+
+#include "host/machine.hpp"
+#include "lock/lock.hpp"
+
+namespace cukit::resolve {
+
+/// What a node shows. Absent values are not compared: a machine without a GPU builds for others.
+struct Node {
+  std::optional<Version> glibc;
+  std::optional<Version> driver;
+  std::vector<host::Gpu> gpus;
+};
+
+/// One sentence per difference, each with both values; empty when the node meets the lock.
+std::vector<std::string> unmet(const lock::Lock& lock, const lock::PlatformLock& platform,
+                               const Node& node);
+
+} // namespace cukit::resolve
