@@ -20,6 +20,7 @@ struct Knowledge::State {
   std::optional<Result<std::vector<Consumer>>> consumers;
   std::optional<Result<std::vector<PyTorch>>> pytorch;
   std::optional<Result<std::map<std::string, Sha256>>> pins;
+  std::optional<Result<std::vector<ReleaseTable>>> tables;
 
   template <typename T>
   Result<T> parse_file(const std::string& path,
@@ -127,8 +128,26 @@ Result<const std::vector<PyTorch>*> Knowledge::pytorch() const {
 }
 
 Result<const std::map<std::string, Sha256>*> Knowledge::pins() const {
-  return state_->lazily(state_->pins,
-                        [&] { return state_->parse_file("knowledge/pins.sha256", parse_pins); });
+  return state_->lazily(state_->pins, [&]() -> Result<std::map<std::string, Sha256>> {
+    CUKIT_TRY_ASSIGN(auto all, state_->parse_file("knowledge/pins.sha256", parse_pins));
+    CUKIT_TRY_ASSIGN(auto manifests, state_->parse_file("knowledge/redist.sha256", parse_pins));
+    all.merge(manifests);
+    return all;
+  });
+}
+
+Result<const std::vector<ReleaseTable>*> Knowledge::tables() const {
+  return state_->lazily(state_->tables,
+                        [&] { return state_->parse_file("knowledge/versions.txt", parse_tables); });
+}
+
+std::string Component::project_of(const Version& cuda) const {
+  constexpr std::string_view hole = "{major}";
+  auto result = project;
+  if (const auto at = result.find(hole); at != std::string::npos) {
+    result.replace(at, hole.size(), fmt::format("{}", cuda.major()));
+  }
+  return result;
 }
 
 Result<std::vector<std::string>> Knowledge::component_names() const {

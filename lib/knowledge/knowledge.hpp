@@ -56,17 +56,42 @@ struct PyTorch {
       default_of; ///< minors of torch (2.11) whose wheels on the default index are these
 };
 
+/// How a component lies in NVIDIA's redistributables. Archives were read about, not opened:
+/// assembly looks for what a component must bring wherever its archive has it.
+struct RedistRecipe {
+  std::string product = "cuda";     ///< whose manifest
+  std::vector<std::string> names;   ///< keys of the manifest; the first that it has counts. Empty:
+                                    ///< the component is in no manifest
+  std::vector<std::string> headers; ///< what is taken where only headers are wanted
+  std::vector<std::string> leave;
+  std::vector<std::pair<std::string, std::string>> move;
+  std::vector<std::string> provides; ///< files that it must bring, by their names in the tree
+  std::string evidence;
+  /// Releases before `before` differ: other files, or no archive of its own (`within` another
+  /// component's, of which `files` are this one's).
+  struct Older {
+    Version before;
+    std::string within;
+    std::vector<std::string> files;
+    std::vector<std::string> provides;
+  };
+  std::optional<Older> older;
+
+  [[nodiscard]] bool is_older(const Version& cuda) const { return older && cuda < older->before; }
+};
+
 /// What a component is called in each source and what it is made of.
 struct Component {
   std::string name; ///< nvcc
   std::string summary;
-  std::string project; ///< of the Python index: nvidia-cuda-nvcc
+  std::string project; ///< of the Python index: nvidia-cuda-nvcc; {major} stands for CUDA's major;
+                       ///< empty: it is in no wheel
   std::string extra;   ///< of the cuda-toolkit metapackage: nvcc
   std::string licence = "LicenseRef-NVIDIA-Proprietary";
   std::vector<std::string> needs; ///< other components that must come along
   /// How its version follows from the release: "core" (equal to nvcc's), "release" (pinned by the
   /// metapackage), "binutils" (same major, nvcc's minor or newer, from the first release that has
-  /// it).
+  /// it), "own" (numbers of its own, made for a CUDA major: the newest).
   std::string follows;
   std::vector<Platform> platforms;  ///< empty: all
   std::string root = "nvidia/cu13"; ///< folder inside the artifact that becomes the tree's root
@@ -78,6 +103,18 @@ struct Component {
   std::vector<std::string> provides;                     ///< files it must bring
   /// Parts that can come from another version of the same artifact: ptxas = bin/ptxas + bin/nvlink.
   std::map<std::string, std::vector<std::string>> parts;
+  RedistRecipe redist;
+
+  [[nodiscard]] std::string project_of(const Version& cuda) const; ///< {major} filled in
+};
+
+/// What one release holds in one source, by the source's own names.
+struct ReleaseTable {
+  std::string source; ///< redist, wheels
+  Version release;    ///< 13.0.2
+  std::string date;   ///< 2025-10-09, or empty
+  std::string evidence;
+  std::map<std::string, Version> components;
 };
 
 /// The variable that names a consumer's targets, and how they are written.
@@ -117,8 +154,10 @@ public:
   groups() const; ///< group -> components
   Result<const std::vector<Consumer>*> consumers() const;
   Result<const std::vector<PyTorch>*> pytorch() const;
+  /// By release, then source.
+  Result<const std::vector<ReleaseTable>*> tables() const;
   /// sha256 that an artifact of a known release must have, by file name; of its RECORD by "RECORD
-  /// of FILE".
+  /// of FILE"; of a redistrib manifest by its path (cuda/redist/redistrib_13.0.2.json).
   Result<const std::map<std::string, Sha256>*> pins() const;
 
   /// Names alone, for which no recipe has to be parsed.

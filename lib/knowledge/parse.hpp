@@ -15,6 +15,7 @@ Result<std::vector<Architecture>> parse_architectures(std::string_view text,
 Result<std::vector<Product>> parse_products(std::string_view text, const std::string& name);
 Result<std::vector<PyTorch>> parse_pytorch(std::string_view text, const std::string& name);
 Result<std::map<std::string, Sha256>> parse_pins(std::string_view text, const std::string& name);
+Result<std::vector<ReleaseTable>> parse_tables(std::string_view text, const std::string& name);
 Result<Groups> parse_groups(std::string_view text, const std::string& name);
 /// `id` is the component's or consumer's name: the file's, without .yaml.
 Result<Component> parse_component(std::string_view text, const std::string& name, std::string id);

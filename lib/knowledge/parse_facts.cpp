@@ -186,7 +186,8 @@ Result<std::vector<PyTorch>> parse_pytorch(std::string_view text, const std::str
   return result;
 }
 
-// Lines as sha256sum writes them, not YAML: there are hundreds, and they are looked at by every run.
+// Lines as sha256sum writes them, not YAML: there are hundreds, and they are looked at by every
+// run.
 Result<std::map<std::string, Sha256>> parse_pins(std::string_view text, const std::string& name) {
   std::map<std::string, Sha256> pins;
   int line_number = 0;

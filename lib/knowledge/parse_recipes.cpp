@@ -30,10 +30,67 @@ std::vector<std::string> paths(text::Fields& fields, std::string_view key) {
 }
 
 void check_follows(text::Fields& fields, const std::string& follows) {
-  if (!follows.empty() && follows != "core" && follows != "release" && follows != "binutils") {
+  if (!follows.empty() && follows != "core" && follows != "release" && follows != "binutils" &&
+      follows != "own") {
     fields.mistakes().add(fields.text("follows")->at,
-                          "`follows` must be core, release or binutils");
+                          "`follows` must be core, release, binutils or own");
   }
+}
+
+void check_moves(text::Fields& fields,
+                 const std::vector<std::pair<std::string, std::string>>& moves) {
+  for (const auto& [from, to] : moves) {
+    const auto at = fields.take("move")->at;
+    check_path(fields.mistakes(), at, from);
+    check_path(fields.mistakes(), at, to);
+    if (from.ends_with('/') != to.ends_with('/')) {
+      fields.mistakes().add(
+          at, fmt::format("`{} -> {}` moves a folder to a file or a file to a folder", from, to));
+    }
+  }
+}
+
+RedistRecipe::Older read_older(const text::Node& node, text::Mistakes& mistakes) {
+  text::Fields fields(node, mistakes, "`older`");
+  RedistRecipe::Older older;
+  older.before = required_version(fields, "before");
+  older.within = fields.text_or_empty("within");
+  older.files = paths(fields, "files");
+  older.provides = paths(fields, "provides");
+  if (older.within.empty() != older.files.empty()) {
+    mistakes.add(node.at, "`within` and `files` go together");
+  }
+  return older;
+}
+
+/// What is not said is as in the wheel.
+RedistRecipe read_redist(text::Fields& component_fields, const Component& component) {
+  RedistRecipe redist;
+  redist.headers = component.headers;
+  redist.provides = component.provides;
+  const auto* node = component_fields.take("redist");
+  if (node == nullptr) {
+    return redist;
+  }
+  text::Fields fields(*node, component_fields.mistakes(), "`redist`");
+  if (const auto product = fields.text_or_empty("product"); !product.empty()) {
+    redist.product = product;
+  }
+  redist.names = fields.strings("names");
+  redist.evidence = required_evidence(fields);
+  if (auto headers = paths(fields, "headers"); !headers.empty()) {
+    redist.headers = std::move(headers);
+  }
+  redist.leave = paths(fields, "leave");
+  redist.move = fields.pairs("move");
+  check_moves(fields, redist.move);
+  if (auto provides = paths(fields, "provides"); !provides.empty()) {
+    redist.provides = std::move(provides);
+  }
+  if (const auto* older = fields.take("older")) {
+    redist.older = read_older(*older, fields.mistakes());
+  }
+  return redist;
 }
 
 std::map<std::string, std::vector<std::string>> read_parts(text::Fields& fields) {
@@ -51,7 +108,7 @@ std::map<std::string, std::vector<std::string>> read_parts(text::Fields& fields)
 Component read_component(text::Fields& fields, std::string id) {
   Component component;
   component.summary = fields.required_text("summary");
-  component.project = fields.required_text("project");
+  component.project = fields.text_or_empty("project");
   component.extra = fields.text_or_empty("extra");
   component.follows = fields.required_text("follows");
   check_follows(fields, component.follows);
@@ -76,20 +133,16 @@ Component read_component(text::Fields& fields, std::string id) {
   if (component.extra.empty()) {
     component.extra = id;
   }
+  component.redist = read_redist(fields, component);
+  if (component.project.empty() && component.redist.names.empty()) {
+    component.project = fields.required_text("project"); // some source must have it
+  }
   component.name = std::move(id);
   return component;
 }
 
 void check_moves_and_links(text::Fields& fields, const Component& component) {
-  for (const auto& [from, to] : component.move) {
-    const auto at = fields.take("move")->at;
-    check_path(fields.mistakes(), at, from);
-    check_path(fields.mistakes(), at, to);
-    if (from.ends_with('/') != to.ends_with('/')) {
-      fields.mistakes().add(
-          at, fmt::format("`{} -> {}` moves a folder to a file or a file to a folder", from, to));
-    }
-  }
+  check_moves(fields, component.move);
   for (const auto& [name, target] : component.link) {
     const auto at = fields.take("link")->at;
     const auto path = RelativePath::parse(name);

@@ -32,7 +32,7 @@ TEST(Recipes, every_file_in_the_binary_parses) {
   EXPECT_EQ(need(knowledge.releases()).size(), 16U);
   EXPECT_EQ(need(knowledge.architectures()).size(), 22U);
   EXPECT_EQ(need(knowledge.products()).size(), 170U);
-  EXPECT_EQ(need(knowledge.components()).size(), 28U);
+  EXPECT_EQ(need(knowledge.components()).size(), 34U);
   EXPECT_GE(need(knowledge.consumers()).size(), 10U);
   EXPECT_GE(need(knowledge.pytorch()).size(), 9U);
   EXPECT_TRUE(knowledge.pins().has_value());
