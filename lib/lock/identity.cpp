@@ -67,6 +67,7 @@ void sort(Lock& lock) {
       std::sort(artifact.take.begin(), artifact.take.end());
       std::sort(artifact.leave.begin(), artifact.leave.end());
       std::sort(artifact.link.begin(), artifact.link.end());
+      std::sort(artifact.require.begin(), artifact.require.end());
     }
   }
 }
@@ -112,6 +113,9 @@ Sha256 tree_id(const Lock& lock, const PlatformLock& platform) {
     auto links = artifact.link;
     std::sort(links.begin(), links.end());
     part.pairs(links);
+    if (!artifact.require.empty()) { // ids of trees of wheels stay what they were
+      part.list(artifact.require);
+    }
     parts.push_back(part.bytes());
   }
   Canonical canonical("cukit tree 1");

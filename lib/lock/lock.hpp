@@ -27,8 +27,10 @@ struct Artifact {
   Version version;
   std::string why;    ///< a rule and its argument: "manifest toolkit.nvcc", "needed-by flashinfer",
                       ///< "group core"
-  std::string source; ///< wheels
+  std::string source; ///< wheels, redist
   std::string file;
+  std::string path; ///< redist: where it lies below every base (cuda/redist/cuda_nvcc/...), its
+                    ///< last part being `file`; else empty
   std::uint64_t size = 0;
   Sha256 sha256;
   std::optional<Sha256> record; ///< members come by ranges and are checked against this RECORD
@@ -40,6 +42,8 @@ struct Artifact {
   std::vector<std::string> leave;                        ///< sorted
   std::vector<std::pair<std::string, std::string>> move; ///< applied in this order
   std::vector<std::pair<std::string, std::string>> link; ///< link name -> target; sorted
+  std::vector<std::string> require; ///< files that the tree must have once it stands, wherever the
+                                    ///< archives put them; sorted
   bool operator==(const Artifact&) const = default;
 };
 
@@ -53,11 +57,15 @@ struct PlatformLock {
 struct Lock {
   Sha256 manifest; ///< manifest::Manifest::digest
   int assembly = k_assembly;
-  Version release;                    ///< 13.0.2
-  std::string driver;                 ///< requires.driver: "580", a branch; empty when absent
-  std::vector<GpuTarget> gpus;        ///< requires.gpus
-  bool observed_gpus = false;         ///< the manifest said `native`: gpus is what was seen
-  std::map<std::string, Sha256> pins; ///< metapackages and manifests the choice rests on
+  Version release;             ///< 13.0.2
+  std::string driver;          ///< requires.driver: "580", a branch; empty when absent
+  std::vector<GpuTarget> gpus; ///< requires.gpus
+  bool observed_gpus = false;  ///< the manifest said `native`: gpus is what was seen
+  bool assumed_gpus = false;   ///< it said `native`, and gpus is what --assume-gpu said
+  bool assumed_driver = false; ///< it said `native`, and driver is what --assume-driver said
+  /// What the choice rests on: metapackages by file name, redistrib manifests by path
+  /// (cuda/redist/redistrib_13.0.2.json).
+  std::map<std::string, Sha256> pins;
   std::vector<PlatformLock> platforms;
 
   [[nodiscard]] const PlatformLock* find(Platform platform) const;
@@ -81,7 +89,8 @@ fs::path lock_path(const fs::path& manifest);
 /// root, take) for a ranged part.
 std::string store_key(const Artifact& artifact);
 /// The tree's id: sha256 over assembly, release, platform and every artifact's (component, version,
-/// sha256, record, root, take, leave, move, link): all that decides what a file of the tree holds.
+/// sha256, record, root, take, leave, move, link, require): all that decides what a file of the
+/// tree holds.
 Sha256 tree_id(const Lock& lock, const PlatformLock& platform);
 
 } // namespace cukit::lock

@@ -44,6 +44,19 @@ std::vector<std::string> read_paths(Fields& fields, std::string_view key) {
   return paths;
 }
 
+std::vector<std::string> read_files(Fields& fields, std::string_view key) {
+  std::vector<std::string> paths;
+  for (auto& [path, at] : fields.list(key)) {
+    if (!is_tree_path(path, false)) {
+      fields.mistake(
+          at, fmt::format("`{}` is no file inside the tree", printable(path.substr(0, 100))));
+      continue;
+    }
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
 /// "FROM -> TO" entries; `is_valid` decides on the two sides.
 std::vector<std::pair<std::string, std::string>> read_arrows(Fields& fields, std::string_view key,
                                                              bool (*is_valid)(const std::string&,
@@ -85,6 +98,9 @@ bool is_link(const std::string& name, const std::string& target) {
 
 /// What the fields say of each other.
 void check_together(Fields& fields, const Artifact& artifact) {
+  if (artifact.record && artifact.source == "redist") {
+    fields.mistake(fields.at(), "an archive has no `record`: it always comes whole");
+  }
   if (artifact.record && artifact.take.empty()) {
     fields.mistake(
         fields.at(),
@@ -115,11 +131,15 @@ std::string read_word(Fields& fields, std::string_view key, Need need) {
 
 void read_source(Fields& fields, Artifact& artifact) {
   const auto* node = fields.node("source", Need::required);
-  if (node != nullptr && node->scalar != "wheels") {
-    fields.mistake(node->at, fmt::format("the source `{}` is not one this cukit knows (wheels)",
-                                         printable(node->scalar.substr(0, 100))));
+  if (node == nullptr) {
+    return;
   }
-  artifact.source = "wheels";
+  artifact.source = node->scalar;
+  if (artifact.source != "wheels" && artifact.source != "redist") {
+    fields.mistake(node->at,
+                   fmt::format("the source `{}` is not one this cukit knows (redist, wheels)",
+                               printable(node->scalar.substr(0, 100))));
+  }
 }
 
 void read_file(Fields& fields, Artifact& artifact) {
@@ -128,6 +148,31 @@ void read_file(Fields& fields, Artifact& artifact) {
     fields.mistake(node->at, "`file` must be a file name without folders");
   } else if (node != nullptr) {
     artifact.file = node->scalar;
+  }
+}
+
+/// PRODUCT/redist/..., of what may stand in a URL without meaning anything else there.
+bool is_redist_path(const std::string& text) {
+  constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+.~/";
+  const auto slash = text.find('/');
+  return slash != std::string::npos && text.compare(slash, 8, "/redist/") == 0 &&
+         RelativePath::parse(text) && text.find_first_not_of(allowed) == std::string::npos;
+}
+
+/// Only an archive has one, and its last part is the file.
+void read_path(Fields& fields, Artifact& artifact) {
+  const bool is_archive = artifact.source == "redist";
+  const auto* node = fields.node("path", is_archive ? Need::required : Need::optional);
+  if (node == nullptr) {
+    return;
+  }
+  artifact.path = node->scalar;
+  if (!is_archive) {
+    fields.mistake(node->at, "`path` is for the source redist alone");
+  } else if (!node->is_scalar() || !is_redist_path(node->scalar) ||
+             !node->scalar.ends_with("/" + artifact.file)) {
+    fields.mistake(node->at, "`path` must be PRODUCT/redist/... and end in `file`");
   }
 }
 
@@ -161,6 +206,7 @@ Artifact read_artifact(const Node& node, Mistakes& mistakes) {
   artifact.why = fields.text("why", Need::required);
   read_source(fields, artifact);
   read_file(fields, artifact);
+  read_path(fields, artifact);
   artifact.size = fields.number("size");
   artifact.sha256 = fields.digest("sha256", Need::required).value_or(Sha256());
   artifact.record = fields.digest("record", Need::optional);
@@ -171,6 +217,7 @@ Artifact read_artifact(const Node& node, Mistakes& mistakes) {
   artifact.leave = read_paths(fields, "leave");
   artifact.move = read_arrows(fields, "move", is_move);
   artifact.link = read_arrows(fields, "link", is_link);
+  artifact.require = read_files(fields, "require");
   check_together(fields, artifact);
   fields.finish();
   return artifact;
@@ -257,6 +304,16 @@ void read_requires(Fields& top, Lock& lock) {
     }
     lock.observed_gpus = true;
   }
+  for (const auto& [text, at] : fields.list("assumed")) {
+    const bool is_driver = text == "driver" && !lock.driver.empty();
+    const bool is_gpus = text == "gpus" && !lock.gpus.empty() && !lock.observed_gpus;
+    if (!is_driver && !is_gpus) {
+      fields.mistake(at, "`assumed` may name `driver` and `gpus`, only where they stand, and not "
+                         "what is `observed`");
+    }
+    lock.assumed_driver = lock.assumed_driver || is_driver;
+    lock.assumed_gpus = lock.assumed_gpus || is_gpus;
+  }
   if (node->is_map() && node->members.empty()) {
     fields.mistake(node->at, "`requires` is empty; leave it out");
   }
@@ -273,8 +330,9 @@ void read_pins(Fields& top, Lock& lock) {
     return;
   }
   for (const auto& [key, value] : node->members) {
-    if (!is_file_name(key.scalar)) {
-      top.mistake(key.at, "a pin's key must be a file name without folders");
+    if (!is_file_name(key.scalar) && !is_redist_path(key.scalar)) {
+      top.mistake(key.at,
+                  "a pin's key must be a file name without folders, or PRODUCT/redist/FILE");
     }
     if (const auto digest = read_digest(value, key.scalar, top.mistakes())) {
       lock.pins.emplace(key.scalar, *digest);

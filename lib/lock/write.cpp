@@ -1,21 +1,23 @@
 // The format of the lock, version 1. One value has one spelling, so that a lock that changes shows
 // exactly what changed:
 //   - YAML of block maps and block lists; lists of plain scalars stand on one line; two spaces per
-//   level; LF; no comments
+//     level; LF; no comments
 //   - keys in the order below; a key whose value is the default is absent
 //   - versions are quoted (13.10 is no number); digests are `sha256:` and 64 lower-case digits
-//   - artifacts by (component, version as integers); platforms x86_64, sbsa, aarch64; take, leave
-//   and link sorted
+//   - artifacts by (component, version as integers); platforms x86_64, sbsa, aarch64; take, leave,
+//     link and require sorted
 //
+// clang-format off
 //   cukit-lock: 1
-//   manifest: sha256:...                  what it was resolved from (canonical form of the parsed
-//   manifest) assembly: 1                           rules that every tree of this lock is assembled
-//   by release: "13.0.2" requires:                             what a machine must have
+//   manifest: sha256:...               what it was resolved from (canonical form of the parsed manifest)
+//   assembly: 1                        rules that every tree of this lock is assembled by
+//   release: "13.0.2"
+//   requires:                          what a machine must have
 //     driver: "580"
 //     gpus: [sm_90, sm_120]
-//     observed: [gpus]                    fields that are what one machine showed (the manifest
-//     said `native`)
-//   pins:                                 metapackages the choice rests on
+//     observed: [gpus]                 fields that are what one machine showed (the manifest said `native`)
+//     assumed: [driver, gpus]          fields that stand for a machine that was not there
+//   pins:                              metapackages and redistrib manifests the choice rests on
 //     FILE: sha256:...
 //   platforms:
 //     linux-x86_64:
@@ -23,16 +25,22 @@
 //       artifacts:
 //         - component: nvcc
 //           version: "13.0.88"
-//           why: manifest toolkit.nvcc    a rule and its argument
-//           source: wheels
+//           why: manifest toolkit.nvcc a rule and its argument
+//           source: wheels             or redist
 //           file: FILE
+//           path: cuda/redist/.../FILE of an archive alone: where it lies below every base
 //           size: 37384532
 //           sha256: sha256:...
-//           record: sha256:...            members come by ranges and are checked against this
-//           RECORD licence: LicenseRef-NVIDIA-Proprietary trust: first-lock             the cukit
-//           that wrote the lock did not know this file root: nvidia/cu13 take: [include/] paths in
-//           the tree, a trailing / is a folder leave: [bin/nvlink, bin/ptxas] move: ["a/ -> b/"]
+//           record: sha256:...         members come by ranges and are checked against this RECORD
+//           licence: LicenseRef-NVIDIA-Proprietary
+//           trust: first-lock          the cukit that wrote the lock did not know this file
+//           root: nvidia/cu13
+//           take: [include/]           paths in the tree, a trailing / is a folder
+//           leave: [bin/nvlink, bin/ptxas]
+//           move: ["a/ -> b/"]
 //           link: ["x -> y"]
+//           require: [bin/nvcc]        of an archive alone: files that the tree must have in the end
+// clang-format on
 #include "base/strings.hpp"
 #include "lock/lock.hpp"
 
@@ -136,6 +144,7 @@ void write_artifact(std::string& out, const Artifact& artifact) {
   lines.text("why", artifact.why);
   lines.text("source", artifact.source);
   lines.text("file", artifact.file);
+  lines.text("path", artifact.path);
   lines.add("size", fmt::format("{}", artifact.size));
   lines.add("sha256", artifact.sha256.text());
   lines.add("record", artifact.record ? artifact.record->text() : "");
@@ -146,6 +155,7 @@ void write_artifact(std::string& out, const Artifact& artifact) {
   lines.list("leave", artifact.leave);
   lines.add("move", artifact.move.empty() ? "" : arrows(artifact.move));
   lines.add("link", artifact.link.empty() ? "" : arrows(artifact.link));
+  lines.list("require", artifact.require);
 }
 
 void write_requires(std::string& out, const Lock& lock) {
@@ -162,6 +172,14 @@ void write_requires(std::string& out, const Lock& lock) {
   lines.list("gpus", gpus);
   lines.list("observed",
              lock.observed_gpus ? std::vector<std::string>{"gpus"} : std::vector<std::string>{});
+  std::vector<std::string> assumed;
+  if (lock.assumed_driver) {
+    assumed.emplace_back("driver");
+  }
+  if (lock.assumed_gpus) {
+    assumed.emplace_back("gpus");
+  }
+  lines.list("assumed", assumed);
 }
 
 } // namespace

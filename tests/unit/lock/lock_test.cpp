@@ -133,7 +133,7 @@ TEST(LockFormat, does_not_mind_the_order_of_keys_and_artifacts) {
   EXPECT_EQ(*again, lock);
 }
 
-TEST(LockFormat, refuses_a_newer_format_by_name) {
+TEST(LockFormat, row07_refuses_a_newer_format_by_name) {
   const auto lock = read("cukit-lock: 2\nwhatever: {new: [thing]}\n", "x.lock.yaml");
   ASSERT_FALSE(lock.has_value());
   EXPECT_EQ(lock.error().code, ErrorCode::usage);
@@ -141,7 +141,7 @@ TEST(LockFormat, refuses_a_newer_format_by_name) {
   EXPECT_THAT(lock.error().where, HasSubstr("x.lock.yaml:1"));
 }
 
-TEST(LockFormat, refuses_newer_assembly_rules_by_name) {
+TEST(LockFormat, row07_refuses_newer_assembly_rules_by_name) {
   const auto lock = read(golden_with("assembly: 1", "assembly: 2"), "x");
   ASSERT_FALSE(lock.has_value());
   EXPECT_THAT(all_of(lock.error()), HasSubstr("written by a newer cukit"));
@@ -153,7 +153,7 @@ struct Broken {
   const char* complaint;
 };
 
-TEST(LockFormat, names_file_and_line_of_every_broken_rule) {
+TEST(LockFormat, row07_names_file_and_line_of_every_broken_rule) {
   const std::vector<Broken> cases = {
       {"cukit-lock: 1", "cukit-lock: one", "must be 1"},
       {"cukit-lock: 1", "cukit-lok: 1", "no lock of cukit"},
@@ -219,7 +219,7 @@ TEST(LockFormat, reports_all_mistakes_at_once) {
   EXPECT_EQ(lock.error().causes.size(), 2U);
 }
 
-TEST(LockFormat, survives_every_single_byte_change) {
+TEST(LockFormat, row07_survives_every_single_byte_change) {
   const auto text = golden();
   std::mt19937 random(7);
   for (std::size_t i = 0; i < text.size(); i += 3) {
