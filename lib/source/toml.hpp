@@ -1,6 +1,5 @@
-// The part of TOML that configuration of package tools is written in: tables, arrays of tables,
-// dotted keys, strings of all four kinds, arrays, inline tables; numbers, dates and booleans as
-// text. A key twice is an error with its line.
+// Configuration files of package tools in TOML, read by toml++: values with their lines; numbers,
+// dates and truth values as text.
 #pragma once
 
 #include "base/result.hpp"
@@ -18,9 +17,7 @@ struct TomlValue {
   int line = 0;
   std::string text = {}; ///< of a string, or of a bare word: true, 12, 1979-05-27
   std::vector<TomlValue> items = {};
-  std::vector<std::pair<std::string, TomlValue>> members = {};
-  bool closed = false; ///< written as one value: may not be opened again
-  bool headed = false; ///< has a [header] of its own
+  std::vector<std::pair<std::string, TomlValue>> members = {}; ///< sorted by key
 
   [[nodiscard]] const TomlValue* find(std::string_view key) const;
 };

@@ -51,7 +51,7 @@ TEST(Toml, reads_tables_arrays_and_every_kind_of_text) {
   ASSERT_EQ(root.find("l")->items.size(), 2U);
   EXPECT_EQ(root.find("l")->items[1].text, "two");
   EXPECT_EQ(root.find("t")->find("k")->text, "long\ntext");
-  EXPECT_EQ(root.find("t")->find("n")->text, "1_000");
+  EXPECT_EQ(root.find("t")->find("n")->text, "1000");
   ASSERT_EQ(root.find("i")->items.size(), 2U);
   EXPECT_EQ(root.find("i")->items[0].find("z")->find("q")->find("r")->text, "w");
   EXPECT_EQ(root.find("i")->items[1].find("quoted key")->text, "");
