@@ -118,7 +118,11 @@ Result<Header> parse_header(Block block, const std::string& where) {
                 .name = std::string(until_nul(field(block, 0, 100))),
                 .link = std::string(until_nul(field(block, 157, 100)))};
   const auto prefix = until_nul(field(block, 345, 155));
-  if (is_posix && !prefix.empty()) { // GNU tar has times there
+  if (!is_posix && !prefix.empty()) { // times, by GNU tar; a part of the name, by Python
+    return refuse_archive(where, "`{}` has a GNU header with something in the place of a prefix",
+                          printable(header.name));
+  }
+  if (!prefix.empty()) {
     header.name = std::string(prefix) + "/" + header.name;
   }
   return header;

@@ -84,7 +84,7 @@ Result<std::vector<std::string>> Store::verify(const std::string& key) const {
   std::vector<ExpectedPath> expected;
   expected.reserve(entry.list.size());
   for (const auto& file : entry.list) {
-    expected.push_back({file.path, file.executable ? 0555U : 0444U, file.size, file.sha256, {}});
+    expected.push_back({file.path, file.executable ? 0555U : 0444U, file.size, file.sha256, file.link});
   }
   return check_folder(entry.files, expected, {}, {});
 }

@@ -15,8 +15,9 @@ namespace cukit::store {
 struct EntryFile {
   RelativePath path;
   std::uint64_t size = 0;
-  Sha256 sha256;
+  Sha256 sha256 = {};
   bool executable = false;
+  std::string link = {}; ///< target of a symbolic link, which has none of the above; empty: a file
   bool operator==(const EntryFile&) const = default;
 };
 
