@@ -2,6 +2,7 @@
 
 #include "fetch/job.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <random>
 
@@ -16,8 +17,13 @@ public:
         const Done& done, Progress& progress, const std::stop_token& stop)
       : client_(client), options_(options), done_(done), stop_(stop) {
     for (const auto& one : wanted) {
+      order_.push_back(jobs_.size());
       jobs_.push_back(std::make_unique<Job>(one, options, progress, stop));
     }
+    // What takes longest afterwards comes first, also of what lies on this disk.
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+      return wanted[a].size > wanted[b].size;
+    });
   }
 
   Result<void> run();
@@ -33,6 +39,7 @@ private:
   const Done& done_;
   const std::stop_token& stop_;
   std::vector<std::unique_ptr<Job>> jobs_;
+  std::vector<std::size_t> order_; ///< the largest first
   std::optional<Error> first_error_;
   std::mt19937_64 random_{std::random_device{}()};
 };
@@ -40,7 +47,7 @@ private:
 Result<void> Batch::run() {
   std::vector<std::size_t> ours;
   std::vector<std::size_t> others;
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+  for (const std::size_t i : order_) {
     auto locked = jobs_[i]->lock();
     if (!locked) {
       end(i, tl::unexpected<Error>(std::move(locked).error()));

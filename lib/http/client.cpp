@@ -70,7 +70,7 @@ std::optional<std::chrono::milliseconds> CurlClient::take(Page& page, Outcome ou
     outcome.result = tl::unexpected<Error>(transport_error(CURLE_PARTIAL_FILE, "", outcome.url));
     outcome.attempt.transport_failed = true;
   }
-  if (outcome.result || outcome.attempt.status == 404) {
+  if (outcome.result || outcome.attempt.status == 404 || page.receiver.is_range_refused()) {
     page.result = page.receiver.take(outcome);
     return std::nullopt;
   }

@@ -30,12 +30,14 @@ namespace cukit::http {
 struct Options {
   Environment environment = {};
   bool allow_plain_http = false; ///< for mirrors that the user named himself
+  bool netrc = false; ///< logins of the file that NETRC names, else of ~/.netrc, which must exist
   int attempts = limits::k_attempts;
   std::chrono::milliseconds first_delay{
       500}; ///< grows by doubling, with jitter; tests set it small
   int connections_per_host = 8;
   std::chrono::seconds stall{
       limits::k_stall_seconds}; ///< so long below k_stall_bytes_per_second ends an attempt
+  std::chrono::seconds connect{limits::k_connect_seconds}; ///< with the TLS handshake
 };
 
 struct Request {
@@ -43,7 +45,7 @@ struct Request {
   std::vector<std::string> headers = {}; ///< "Name: value"
   std::uint64_t max_bytes = limits::k_index_page_bytes;
   std::optional<std::pair<std::uint64_t, std::uint64_t>> range =
-      {}; ///< first and last byte; then only 206 with exactly this range succeeds
+      {}; ///< first and last byte; then only 206 with exactly this range has a body
 };
 
 struct Response {
@@ -52,6 +54,8 @@ struct Response {
   std::string final_url;    ///< after redirects: the base of relative links
   std::string content_type; ///< lower case, without parameters
   std::string etag;
+  std::string last_modified;
+  bool range_refused = false; ///< the whole file or another range instead of the one asked for
   std::optional<std::uint64_t> total_size; ///< from Content-Range of a 206
 };
 
@@ -106,7 +110,8 @@ public:
 
   /// All requests at once, each with the retry policy; answers in the order of the requests. A
   /// status that is not 2xx is an error of code `source` whose message names the status, except
-  /// 404, which is returned as a Response.
+  /// 404, which is returned as a Response; so is an answer that does not fit the range that was
+  /// asked for (`range_refused`, without a body).
   virtual std::vector<Result<Response>> get_all(std::span<const Request> requests,
                                                 const std::stop_token& stop) = 0;
   Result<Response> get(const Request& request, const std::stop_token& stop);
@@ -126,14 +131,17 @@ public:
 };
 
 /// Reads a file on a server by byte ranges; a server without ranges, with another range than asked
-/// for, or whose file changed between two reads (ETag, size) is an error. Keeps what was read in
-/// blocks, so that neighbouring reads cost one request. The client must outlive it. Safe from
-/// several threads (one request at a time).
+/// for, or whose file changed between two reads (ETag, Last-Modified, size) is an error. Keeps what
+/// was read in blocks, so that neighbouring reads cost one request. The client must outlive it.
+/// Safe from several threads (one request at a time).
 Result<std::unique_ptr<RandomAccess>> open_range_file(Client& client, const std::string& url,
                                                       std::optional<std::uint64_t> known_size,
                                                       const std::stop_token& stop);
 /// Bytes received through a range file so far, for reports; 0 for any other kind of file.
 std::uint64_t range_bytes_received(const RandomAccess& range_file);
+/// Whether a read failed because the server serves no ranges, wrong ones, or ranges of different
+/// states of the file: then only the whole file is worth asking for.
+bool ranges_failed(const RandomAccess& range_file);
 
 /// Joins a link of a page to the page's URL (RFC 3986); https pages may not link to http.
 Result<std::string> resolve_url(const std::string& base, const std::string& link);

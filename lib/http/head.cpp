@@ -70,6 +70,8 @@ void Head::take_line(std::string_view line) {
   const std::string_view value = trim(line.substr(colon + 1));
   if (name == "etag") {
     etag = std::string(value);
+  } else if (name == "last-modified") {
+    last_modified = std::string(value);
   } else if (name == "content-type") {
     content_type = lower(trim(value.substr(0, value.find(';'))));
   } else if (name == "content-encoding") {

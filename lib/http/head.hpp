@@ -18,6 +18,7 @@ struct ContentRange {
 struct Head {
   int status = 0;
   std::string etag;
+  std::string last_modified;    ///< as it stands
   std::string content_type;     ///< lower case, without parameters
   std::string content_encoding; ///< lower case
   std::optional<std::uint64_t> content_length;

@@ -30,6 +30,7 @@ bool refuses_html(const std::vector<std::string>& headers) {
 
 Call PageReceiver::call() {
   body_.clear();
+  range_refused_ = false;
   Call call{request_.url, request_.headers, !request_.range.has_value(), this, false};
   if (request_.range) {
     call.headers.push_back(
@@ -51,18 +52,11 @@ Result<void> PageReceiver::start(const Head& head) {
   return {};
 }
 
-Result<void> PageReceiver::check_range(const Head& head) const {
-  if (head.status != k_part) {
-    auto error =
-        Error{.code = ErrorCode::source,
-              .message = fmt::format("the server of {} does not serve byte ranges (status {})",
-                                     redact_url(request_.url), head.status)};
-    error.hint = "name an index or mirror that does, for example with --index-url";
-    return tl::unexpected<Error>(std::move(error));
-  }
+Result<void> PageReceiver::check_range(const Head& head) {
   const auto& range = head.content_range;
-  if (!range || range->first != request_.range->first || range->last != request_.range->second ||
-      head.is_encoded()) {
+  if (head.status != k_part || !range || range->first != request_.range->first ||
+      range->last != request_.range->second || head.is_encoded()) {
+    range_refused_ = true;
     return fail(ErrorCode::source, "another range than bytes {}-{} was sent from {}",
                 request_.range->first, request_.range->second, redact_url(request_.url));
   }
@@ -86,10 +80,12 @@ bool PageReceiver::is_complete() const {
 Response PageReceiver::take(const Outcome& outcome) {
   Response response;
   response.status = outcome.head.status;
+  response.range_refused = range_refused_;
   response.body = std::move(body_);
   response.final_url = outcome.url;
   response.content_type = outcome.head.content_type;
   response.etag = outcome.head.etag;
+  response.last_modified = outcome.head.last_modified;
   response.total_size =
       outcome.head.content_range ? outcome.head.content_range->total : std::nullopt;
   return response;

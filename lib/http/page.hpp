@@ -11,13 +11,16 @@ public:
   [[nodiscard]] Call call();
   Result<void> start(const Head& head) override;
   Result<void> write(std::span<const std::uint8_t> bytes) override;
+  /// Whether the answer did not fit the range that was asked for; its body was not waited for.
+  [[nodiscard]] bool is_range_refused() const { return range_refused_; }
   /// After a good outcome: whether everything has arrived.
   [[nodiscard]] bool is_complete() const;
   [[nodiscard]] Response take(const Outcome& outcome);
 
 private:
-  Result<void> check_range(const Head& head) const;
+  Result<void> check_range(const Head& head);
   const Request& request_;
+  bool range_refused_ = false;
   std::string body_;
 };
 

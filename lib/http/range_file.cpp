@@ -25,6 +25,10 @@ public:
 
   std::uint64_t size() const override { return size_; }
   std::string name() const override { return redact_url(url_); }
+  bool failed() const {
+    const std::lock_guard guard(mutex_);
+    return failed_;
+  }
   std::uint64_t received() const {
     const std::lock_guard guard(mutex_);
     return received_;
@@ -44,8 +48,9 @@ private:
   std::string url_;
   std::stop_token stop_;
   std::uint64_t size_ = 0;
-  mutable std::mutex mutex_;                ///< guards all below
-  mutable std::optional<std::string> etag_; ///< of the first answer
+  mutable std::mutex mutex_;                 ///< guards all below
+  mutable std::optional<std::string> state_; ///< ETag and Last-Modified of the first answer
+  mutable bool failed_ = false;
   mutable std::uint64_t received_ = 0;
   mutable std::map<std::uint64_t, std::string> blocks_;
   mutable std::uint64_t next_block_ = UINT64_MAX; ///< where a reader that goes on would ask next
@@ -72,6 +77,16 @@ Result<Response> RangeFile::ask(std::uint64_t first, std::uint64_t last) const {
     error.hint = "the file is gone from there; name another source with --index-url";
     return tl::unexpected<Error>(std::move(error));
   }
+  if (response.range_refused) {
+    failed_ = true;
+    auto error = Error{.code = ErrorCode::source, .message = {}, .where = name()};
+    error.message =
+        response.status == 200
+            ? fmt::format("the server of {} does not serve byte ranges", name())
+            : fmt::format("another range than bytes {}-{} was sent from {}", first, last, name());
+    error.hint = "name an index or mirror that does, for example with --index-url";
+    return tl::unexpected<Error>(std::move(error));
+  }
   received_ += response.body.size();
   return response;
 }
@@ -81,11 +96,13 @@ Result<void> RangeFile::check(const Response& response) const {
     return fail(ErrorCode::source, "{} has {} bytes, not the expected {}", name(),
                 *response.total_size, size_);
   }
-  if (!etag_) {
-    etag_ = response.etag;
+  const std::string state = response.etag + "\n" + response.last_modified;
+  if (!state_) {
+    state_ = state;
   }
-  if (*etag_ != response.etag) {
-    return fail(ErrorCode::source, "{} changed while it was read", name());
+  if (*state_ != state) {
+    failed_ = true;
+    return fail(ErrorCode::integrity, "{} changed while it was read", name());
   }
   return {};
 }
@@ -156,6 +173,11 @@ Result<std::unique_ptr<RandomAccess>> open_range_file(Client& client, const std:
     CUKIT_TRY(file->ask_size());
   }
   return file;
+}
+
+bool ranges_failed(const RandomAccess& range_file) {
+  const auto* file = dynamic_cast<const RangeFile*>(&range_file);
+  return file != nullptr && file->failed();
 }
 
 std::uint64_t range_bytes_received(const RandomAccess& range_file) {

@@ -51,6 +51,7 @@ Result<Session> Session::create(Options options) {
   }
   Session session(std::move(options));
   CUKIT_TRY(session.find_certificates());
+  CUKIT_TRY(session.find_netrc());
   return session;
 }
 
@@ -85,6 +86,22 @@ Result<void> Session::find_certificates() {
   return {};
 }
 
+Result<void> Session::find_netrc() {
+  if (!options_.netrc) {
+    return {};
+  }
+  const auto& environment = options_.environment;
+  netrc_ = environment.get("NETRC").value_or(environment.get("HOME").value_or("") + "/.netrc");
+  if (::access(netrc_.c_str(), R_OK) != 0) {
+    const int number = errno;
+    auto error = errno_error(
+        number, fmt::format("the file with logins cannot be read: {}", printable(netrc_)));
+    error.hint = "point NETRC at it, or leave --netrc and CUKIT_NETRC out";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  return {};
+}
+
 Multi Session::make_multi() const {
   Multi multi(curl_multi_init());
   CUKIT_ENSURE(multi != nullptr, "libcurl makes no handle");
@@ -102,7 +119,7 @@ Easy Session::make_easy() const {
   set(handle, CURLOPT_USERAGENT, "cukit");
   set(handle, CURLOPT_FOLLOWLOCATION,
       0L); // redirects are followed by Exchange, which knows the rules
-  set(handle, CURLOPT_CONNECTTIMEOUT, static_cast<long>(limits::k_connect_seconds));
+  set(handle, CURLOPT_CONNECTTIMEOUT, static_cast<long>(options_.connect.count()));
   set(handle, CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(limits::k_stall_bytes_per_second));
   set(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options_.stall.count()));
   set(handle, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -115,6 +132,10 @@ Easy Session::make_easy() const {
   // A libcurl without HTTP/2 refuses this one, and then speaks HTTP/1.1.
   static_cast<void>(
       curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS)));
+  if (!netrc_.empty()) {
+    set(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL)); // a login in a URL wins
+    set(handle, CURLOPT_NETRC_FILE, netrc_.c_str());
+  }
   if (!ca_file_.empty()) {
     set(handle, CURLOPT_CAINFO, ca_file_.c_str());
     set(handle, CURLOPT_PROXY_CAINFO, ca_file_.c_str());

@@ -47,9 +47,11 @@ public:
 private:
   explicit Session(Options options) : options_(std::move(options)) {}
   Result<void> find_certificates();
+  Result<void> find_netrc();
   Options options_;
   std::string ca_file_; ///< empty: libcurl's default
   std::string ca_folder_;
+  std::string netrc_; ///< empty: none
 };
 
 } // namespace cukit::http

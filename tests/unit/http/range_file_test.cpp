@@ -85,7 +85,7 @@ TEST_F(RangeFile, refuses_to_read_past_the_end) {
   EXPECT_EQ(server.requests(), 0);
 }
 
-TEST_F(RangeFile, refuses_a_server_without_ranges_or_with_others) {
+TEST_F(RangeFile, row16_refuses_a_server_without_ranges_or_with_others) {
   for (const auto& fault : {Fault::whole_file(), Fault::range_off_by(5), Fault::status_of(416)}) {
     server.always("/big", fault);
     const auto file = open(bytes.size());
@@ -93,7 +93,18 @@ TEST_F(RangeFile, refuses_a_server_without_ranges_or_with_others) {
     const auto text = read(**file, 100, 100);
     ASSERT_FALSE(text);
     EXPECT_EQ(text.error().code, ErrorCode::source);
+    EXPECT_EQ(ranges_failed(**file), fault.status == 0);
+    EXPECT_EQ(range_bytes_received(**file), 0U);
   }
+}
+
+TEST_F(RangeFile, row16_takes_nothing_of_a_whole_file_that_was_not_asked_for) {
+  server.serve("/big", numbered(50'000'000));
+  server.always("/big", Fault::whole_file());
+  const auto file = open(50'000'000);
+  ASSERT_FALSE(read(**file, 0, 10));
+  EXPECT_EQ(server.requests(), 1);
+  EXPECT_LT(server.body_bytes(), 20'000'000U); // what the sockets hold, not the file
 }
 
 TEST_F(RangeFile, refuses_a_file_of_another_size) {
@@ -109,7 +120,30 @@ TEST_F(RangeFile, row16_notices_a_file_that_changes_between_two_reads) {
   server.script("/big", {Fault::with_etag("\"other\"")});
   const auto text = read(**file, 2'000'000, 10);
   ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, ErrorCode::integrity);
   EXPECT_THAT(text.error().message, HasSubstr("changed while it was read"));
+  EXPECT_TRUE(ranges_failed(**file));
+}
+
+TEST_F(RangeFile, row16_notices_a_change_that_only_last_modified_tells) {
+  Fault dated = Fault::with_etag("");
+  dated.headers = {"Last-Modified: Wed, 21 Oct 2015 07:28:00 GMT"};
+  Fault later = dated;
+  later.headers = {"Last-Modified: Thu, 22 Oct 2015 07:28:00 GMT"};
+  server.script("/big", {dated, dated, later});
+  const auto file = open(bytes.size());
+  ASSERT_TRUE(read(**file, 0, 10));
+  ASSERT_TRUE(read(**file, 1'000'000, 10));
+  const auto text = read(**file, 2'000'000, 10);
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().message, HasSubstr("changed while it was read"));
+}
+
+TEST_F(RangeFile, row16_notices_another_size_in_a_later_answer) {
+  const auto file = open(bytes.size());
+  ASSERT_TRUE(read(**file, 0, 10));
+  server.script("/big", {Fault::total_said(4'000'000)});
+  EXPECT_FALSE(read(**file, 2'000'000, 10));
 }
 
 TEST_F(RangeFile, says_that_the_file_is_gone) {
