@@ -24,6 +24,12 @@ void SettingsOptions::add_source_options(CLI::App& app) {
   app.add_option("--index-url", index_url,
                  "Python index (URL or folder) instead of the configured one")
       ->type_name("URL");
+  app.add_option("--mirror", mirrors,
+                 "Where to look first for locked files: a folder or URL; may be repeated")
+      ->expected(1)
+      ->take_all()
+      ->type_name("PLACE");
+  app.add_flag("--netrc", netrc, "Take logins from the file in NETRC, else from ~/.netrc");
 }
 
 void SettingsOptions::add_lock_options(CLI::App& app) {
@@ -51,6 +57,9 @@ Result<pipeline::Settings> SettingsOptions::settings() const {
                      : frozen ? pipeline::LockMode::frozen
                               : pipeline::LockMode::normal;
   result.index_url = index_url;
+  result.mirrors = mirrors;
+  result.bundle = bundle;
+  result.netrc = netrc;
   if (!platform.empty()) {
     CUKIT_TRY_ASSIGN(result.platform, Platform::parse(platform));
   }
@@ -58,6 +67,15 @@ Result<pipeline::Settings> SettingsOptions::settings() const {
   result.durability = durability == "full" ? store::Durability::full : store::Durability::normal;
   result.validate = !no_validate;
   result.dry_run = dry_run;
+  return result;
+}
+
+Result<std::vector<Platform>> parse_platforms(const std::vector<std::string>& names) {
+  std::vector<Platform> result;
+  for (const auto& name : names) {
+    CUKIT_TRY_ASSIGN(const auto platform, Platform::parse(name));
+    result.push_back(platform);
+  }
   return result;
 }
 

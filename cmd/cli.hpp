@@ -57,6 +57,8 @@ void register_env(Commands& commands);
 void register_run(Commands& commands);
 void register_list(Commands& commands);
 void register_verify(Commands& commands);
+void register_mirror(Commands& commands);
+void register_bundle(Commands& commands);
 void register_releases(Commands& commands);
 void register_gpus(Commands& commands);
 
@@ -66,6 +68,9 @@ struct SettingsOptions {
   bool locked = false;
   bool frozen = false;
   std::string index_url;
+  std::vector<std::string> mirrors;
+  std::string bundle;
+  bool netrc = false;
   std::string platform;
   std::string prefix;
   std::string durability = "full";
@@ -77,6 +82,8 @@ struct SettingsOptions {
   void add_tree_options(CLI::App& app);
   [[nodiscard]] Result<pipeline::Settings> settings() const;
 };
+
+Result<std::vector<Platform>> parse_platforms(const std::vector<std::string>& names);
 
 /// A session in CUKIT_HOME or the XDG folders. With a prefix and no CUKIT_HOME the store lies in a
 /// temporary folder beside the prefix and is gone when the session is: nothing but the prefix is

@@ -85,7 +85,7 @@ int run(int argc, char** argv) {
   Commands commands(app);
   for (void (*enroll)(Commands&) :
        {register_up, register_lock, register_fetch_and_build, register_validate, register_env,
-        register_run, register_list, register_verify, register_releases, register_gpus}) {
+        register_run, register_list, register_verify, register_releases, register_gpus, register_mirror, register_bundle}) {
     enroll(commands);
   }
   try {

@@ -1,7 +1,10 @@
+#include "base/limits.hpp"
 #include "base/strings.hpp"
 #include "commands/summary.hpp"
+#include "pipeline/bundle.hpp"
 #include "pipeline/entries.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -11,7 +14,7 @@ namespace {
 
 struct UpOptions {
   SettingsOptions settings;
-  std::vector<std::string> manifests;
+  std::vector<std::string> manifests; ///< with a bundle: names in it, none meaning all
   bool require_run = false;
 };
 
@@ -109,10 +112,58 @@ One up_one(Invocation& invocation, const UpOptions& options, const pipeline::Set
   return one;
 }
 
-int run_up(Invocation& invocation, const UpOptions& options) {
+/// The manifests of a bundle, put into `folder` with their locks. One that also lies where the user
+/// names it must be the same: else its lock would be of something else.
+Result<std::vector<std::string>> bundled_manifests(const UpOptions& options,
+                                                   const fs::path& folder) {
+  CUKIT_TRY_ASSIGN(const auto bundle, pipeline::Bundle::open(options.settings.bundle));
+  std::vector<std::string> result;
+  for (const auto& wanted : options.manifests.empty() ? bundle.manifests() : options.manifests) {
+    const auto name = fs::path(wanted).filename().string();
+    const auto known = bundle.manifests();
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      Error error{.code = ErrorCode::usage, .message = {}, .where = options.settings.bundle};
+      error.message = fmt::format("the bundle has no manifest {}", name);
+      error.hint = "it has " + join(known, ", ");
+      return tl::unexpected<Error>(std::move(error));
+    }
+    CUKIT_TRY_ASSIGN(const auto path, bundle.extract(name, folder));
+    if (path_exists(wanted)) {
+      CUKIT_TRY_ASSIGN(const auto theirs, read_file(wanted, limits::k_manifest_bytes));
+      CUKIT_TRY_ASSIGN(const auto ours, read_file(path, limits::k_manifest_bytes));
+      if (theirs != ours) {
+        Error error{.code = ErrorCode::expected_no, .message = {}, .where = wanted};
+        error.message = "the manifest is not the one that the bundle was made from";
+        error.hint = "make the bundle again, or leave the manifest out to take the bundle's own";
+        return tl::unexpected<Error>(std::move(error));
+      }
+    }
+    result.push_back(path.string());
+  }
+  return result;
+}
+
+int run_up(Invocation& invocation, UpOptions options) {
   auto settings = options.settings.settings();
   if (!settings) {
     return report(invocation, settings.error());
+  }
+  std::optional<TempDirectory> unpacked;
+  if (!options.settings.bundle.empty()) {
+    auto folder = TempDirectory::create(fs::temp_directory_path(), "cukit-bundle-");
+    auto names = folder ? bundled_manifests(options, folder->path())
+                        : Result<std::vector<std::string>>(tl::unexpected<Error>(folder.error()));
+    if (!names) {
+      return report(invocation, names.error());
+    }
+    unpacked.emplace(*std::move(folder));
+    options.manifests = *std::move(names);
+    if (settings->lock_mode == pipeline::LockMode::normal) {
+      settings->lock_mode = pipeline::LockMode::frozen;
+    }
+  }
+  if (options.manifests.empty()) {
+    return report(invocation, Error{.code = ErrorCode::usage, .message = "no manifest is named"});
   }
   if (!settings->prefix.empty() && options.manifests.size() > 1) {
     return report(invocation, Error{.code = ErrorCode::usage,
@@ -152,7 +203,10 @@ void register_up(Commands& commands) {
   auto* app = commands.add(
       "up", "From a manifest to a validated toolkit: lock, fetch, build, validate, name",
       [options](Invocation& invocation) { return run_up(invocation, *options); });
-  app->add_option("MANIFEST", options->manifests, "Manifests (YAML)")->required();
+  app->add_option("MANIFEST", options->manifests, "Manifests (YAML); a bundle brings its own");
+  app->add_option("--bundle", options->settings.bundle,
+                  "Take everything from this file of `cukit bundle` and ask nobody")
+      ->type_name("FILE");
   options->settings.add_lock_options(*app);
   options->settings.add_tree_options(*app);
   app->add_flag("--no-validate", options->settings.no_validate,

@@ -9,15 +9,6 @@
 
 namespace cukit::catalog {
 
-struct PythonIndex::Search {
-  std::string file;
-  std::string project;
-  Sha256 sha256;
-  std::vector<std::string> locations = {};
-  std::vector<std::string> answers = {}; ///< of sources that do not have it
-  bool other_bytes = false;
-};
-
 namespace {
 
 std::string named(const source::Address& place) {
@@ -25,6 +16,20 @@ std::string named(const source::Address& place) {
 }
 
 } // namespace
+
+std::vector<PythonIndex::Place> PythonIndex::places() const {
+  std::vector<Place> result;
+  for (const auto& mirror : sources_.mirrors) {
+    result.push_back({&mirror, Kind::mirror});
+  }
+  for (const auto& links : sources_.find_links) {
+    result.push_back({&links, Kind::links});
+  }
+  for (const auto& index : sources_.indexes) {
+    result.push_back({&index, Kind::index});
+  }
+  return result;
+}
 
 void PythonIndex::note_answers(const source::Address& place, const std::vector<WheelFile>& wheels,
                                Search& search) {
@@ -48,99 +53,108 @@ void PythonIndex::note_answers(const source::Address& place, const std::vector<W
   }
 }
 
-Error PythonIndex::not_found(Search search) {
+Error PythonIndex::not_found(const Search& search) {
   Error error{.code = search.other_bytes ? ErrorCode::integrity : ErrorCode::source, .message = {}};
   error.message = search.other_bytes
                       ? fmt::format("{} has other bytes than the lock says ({})", search.file,
                                     search.sha256.text())
                       : fmt::format("no source has {} ({})", search.file, search.sha256.text());
-  error.causes = std::move(search.answers);
-  error.hint = search.other_bytes
-                   ? "the file was replaced in that source: find out by whom, or name another "
-                     "index with --index-url"
-                   : "name an index that has it with --index-url or a folder with PIP_FIND_LINKS, "
-                     "or make the lock again with `cukit lock --upgrade`";
+  error.causes = search.answers;
+  error.hint =
+      search.other_bytes
+          ? "the file was replaced in that source: find out by whom, or name another "
+            "index with --index-url"
+          : "name an index that has it with --index-url, a folder with PIP_FIND_LINKS or a "
+            "mirror with --mirror, or make the lock again with `cukit lock --upgrade`";
   return error;
 }
 
-Result<void> PythonIndex::search_place(const source::Address& place, bool is_index,
-                                       std::vector<Search>& searches, const std::stop_token& stop) {
+Result<std::vector<WheelFile>> PythonIndex::wheels_at(const Place& place, const Search& search,
+                                                      const std::stop_token& stop) {
+  std::vector<WheelFile> wheels;
+  const auto& location = place.address->location;
+  if (place.address->is_folder()) {
+    for (const auto& path : find_in_folder(location, search.file)) {
+      WheelFile wheel;
+      wheel.file = search.file;
+      wheel.url = path.string();
+      wheels.push_back(std::move(wheel));
+    }
+    return wheels;
+  }
+  if (place.kind == Kind::links) {
+    return links(*place.address, stop);
+  }
+  const auto& page = pages_[{location, search.project}];
+  if (!page && place.kind == Kind::mirror) {
+    // No page of the project: a plain folder of wheels. Whether it has the file is seen when it is
+    // fetched.
+    WheelFile guess;
+    guess.file = search.file;
+    guess.url = location + "/" + search.file;
+    return std::vector<WheelFile>{std::move(guess)};
+  }
+  return page.value_or(std::vector<WheelFile>());
+}
+
+Result<void> PythonIndex::search_place(const Place& place, const std::vector<Search*>& searches,
+                                       const std::stop_token& stop) {
   std::set<std::string> projects;
-  for (const auto& search : searches) {
-    if (search.locations.empty()) {
-      projects.insert(search.project);
-    }
+  for (const auto* search : searches) {
+    projects.insert(search->project);
   }
-  if (is_index && !place.is_folder() && !projects.empty()) {
-    CUKIT_TRY(read_pages(place, {projects.begin(), projects.end()}, stop));
+  if (place.kind != Kind::links && !place.address->is_folder()) {
+    CUKIT_TRY(read_pages(*place.address, {projects.begin(), projects.end()}, stop));
   }
-  for (auto& search : searches) {
-    if (!search.locations.empty()) {
-      continue;
-    }
-    std::vector<WheelFile> wheels;
-    if (place.is_folder()) {
-      for (const auto& path : find_in_folder(place.location, search.file)) {
-        WheelFile wheel;
-        wheel.file = search.file;
-        wheel.url = path.string();
-        wheels.push_back(std::move(wheel));
-      }
-      CUKIT_TRY(hash_wheels(wheels, stop));
-    } else if (is_index) {
-      wheels = pages_[{place.location, search.project}].value_or(std::vector<WheelFile>());
-    } else {
-      CUKIT_TRY_ASSIGN(wheels, links(place, stop));
-    }
-    note_answers(place, wheels, search);
+  for (auto* search : searches) {
+    CUKIT_TRY_ASSIGN(const auto wheels, wheels_at(place, *search, stop));
+    note_answers(*place.address, wheels, *search);
   }
   return {};
 }
 
-Result<std::vector<std::string>> PythonIndex::locate(const std::string& file, const Sha256& sha256,
+Result<std::vector<std::string>> PythonIndex::search(std::vector<Search*> searches,
                                                      const std::stop_token& stop) {
-  CUKIT_TRY_ASSIGN(auto all, locate_all({{file, sha256}}, stop));
-  return std::move(all.front());
-}
-
-Result<std::vector<std::vector<std::string>>>
-PythonIndex::locate_all(const std::vector<std::pair<std::string, Sha256>>& files,
-                        const std::stop_token& stop) {
-  std::vector<Search> searches;
-  for (const auto& [file, sha256] : files) {
-    const auto wheel = parse_wheel_name(file);
+  std::vector<std::string> notes;
+  for (auto* search : searches) {
+    const auto wheel = parse_wheel_name(search->file);
     if (!wheel) {
-      return fail(ErrorCode::source, "`{}` is no name of a wheel", printable(file));
+      return fail(ErrorCode::source, "`{}` is no name of a wheel", printable(search->file));
     }
-    searches.push_back(Search{.file = file, .project = wheel->project, .sha256 = sha256});
+    search->project = wheel->project;
+    search->locations.clear();
   }
-  const auto ask = [&](const source::Address& place, bool is_index) -> Result<void> {
-    auto asked = search_place(place, is_index, searches, stop);
-    if (asked || asked.error().code == ErrorCode::interrupted) {
-      return asked;
+  const auto all = places();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<Search*> here;
+    for (auto* search : searches) {
+      if (search->locations.empty() && search->next_place <= i) {
+        search->next_place = i + 1;
+        here.push_back(search);
+      }
+    }
+    if (here.empty()) {
+      continue;
+    }
+    const auto asked = search_place(all[i], here, stop);
+    if (asked) {
+      continue;
+    }
+    if (asked.error().code == ErrorCode::interrupted) {
+      return tl::unexpected<Error>(asked.error());
     }
     // one source that is down does not stop the others
     const auto& causes = asked.error().causes;
-    for (auto& search : searches) {
-      search.answers.push_back(fmt::format(
-          "{}: {}", named(place), causes.empty() ? asked.error().message : causes.front()));
+    const auto answer = fmt::format("{}: {}", named(*all[i].address),
+                                    causes.empty() ? asked.error().message : causes.front());
+    for (auto* search : here) {
+      search->answers.push_back(answer);
     }
-    return {};
-  };
-  for (const auto& place : sources_.find_links) {
-    CUKIT_TRY(ask(place, false));
-  }
-  for (const auto& index : sources_.indexes) {
-    CUKIT_TRY(ask(index, true));
-  }
-  std::vector<std::vector<std::string>> result;
-  for (auto& search : searches) {
-    if (search.locations.empty()) {
-      return tl::unexpected<Error>(not_found(std::move(search)));
+    if (all[i].kind == Kind::mirror) {
+      notes.push_back("the mirror " + answer);
     }
-    result.push_back(std::move(search.locations));
   }
-  return result;
+  return notes;
 }
 
 } // namespace cukit::catalog

@@ -17,6 +17,17 @@ struct RemoteWheel {
   std::uint64_t bytes_received = 0; ///< over the network
 };
 
+/// The way of one locked file through the places that may have it.
+struct Search {
+  std::string file;
+  Sha256 sha256;
+  std::vector<std::string> locations = {};
+  std::vector<std::string> answers = {}; ///< of places that do not have it
+  bool other_bytes = false;              ///< a place has another file of that name
+  std::size_t next_place = 0;            ///< after those that were asked
+  std::string project = {};              ///< of the file; set by the first search
+};
+
 class PythonIndex {
 public:
   /// `client` and `sources` must outlive it. Not for several threads at once.
@@ -32,14 +43,18 @@ public:
                        const std::function<bool(const Version&)>& wanted,
                        const std::stop_token& stop, bool prereleases = false);
 
-  /// Where the bytes of a locked file are now: URLs and local paths in order of preference, found
-  /// by file name and sha256 in find-links folders and on the project's pages. None: an error that
-  /// names every source that was asked; of code integrity when one has other bytes under that name.
-  Result<std::vector<std::string>> locate(const std::string& file, const Sha256& sha256,
+  /// Where the bytes of locked files are now, found by file name and sha256: in mirrors, then in
+  /// find-links, then on the project's pages of the indexes. Each search goes on from where it
+  /// stands to the next place that has the file, with one round of requests per place; `locations`
+  /// are then those of that place alone (URLs and local paths), and empty when no place is left.
+  /// A place that gives no digest (a folder, a plain folder on a server) is believed: whoever
+  /// fetches compares. A place that cannot be read is noted in `answers` and passed over; a mirror
+  /// that cannot be read is also told in the result. An error is an interruption.
+  Result<std::vector<std::string>> search(std::vector<Search*> searches,
                                           const std::stop_token& stop);
-  /// The same for several files with one round of requests per source.
-  Result<std::vector<std::vector<std::string>>>
-  locate_all(const std::vector<std::pair<std::string, Sha256>>& files, const std::stop_token& stop);
+  /// The error of a search that ended: every place that was asked and its answer; of code integrity
+  /// when one has other bytes under that name.
+  [[nodiscard]] static Error not_found(const Search& search);
 
   /// Random access to a located wheel: by ranges over http, directly for a path. `size` 0: unknown.
   Result<std::unique_ptr<RandomAccess>> open(const std::string& location, std::uint64_t size,
@@ -49,7 +64,11 @@ public:
 
 private:
   using Page = std::optional<std::vector<WheelFile>>; ///< empty: the index has no such project
-  struct Search;
+  enum class Kind { mirror, links, index };
+  struct Place {
+    const source::Address* address;
+    Kind kind;
+  };
 
   Result<void> read_pages(const source::Address& index, const std::vector<std::string>& projects,
                           const std::stop_token& stop);
@@ -58,11 +77,13 @@ private:
                           const std::stop_token& stop);
   Result<void> read_releases(Catalog& catalog, const std::function<bool(const Version&)>& wanted,
                              bool prereleases, const std::stop_token& stop);
-  Result<void> search_place(const source::Address& place, bool is_index,
-                            std::vector<Search>& searches, const std::stop_token& stop);
+  [[nodiscard]] std::vector<Place> places() const;
+  Result<void> search_place(const Place& place, const std::vector<Search*>& searches,
+                            const std::stop_token& stop);
+  Result<std::vector<WheelFile>> wheels_at(const Place& place, const Search& search,
+                                           const std::stop_token& stop);
   static void note_answers(const source::Address& place, const std::vector<WheelFile>& wheels,
                            Search& search);
-  static Error not_found(Search search);
 
   http::Client& client_;
   const source::Sources& sources_;

@@ -9,6 +9,8 @@ Result<const source::Sources*> Session::sources() {
     source::Places places;
     places.environment = environment;
     places.index_url = settings.index_url;
+    places.redist_url = settings.redist_url;
+    places.mirrors = settings.mirrors;
     CUKIT_TRY_ASSIGN(sources_, source::discover(places, stop));
   }
   return &*sources_;
@@ -19,9 +21,12 @@ http::Options Session::http_options() const {
   options.environment = environment;
   // An address that the user wrote down himself may be a plain http mirror; everything else is
   // https.
+  const auto is_named = [](const source::Address& a) { return a.named_by_user; };
   options.allow_plain_http =
-      sources_ && std::any_of(sources_->indexes.begin(), sources_->indexes.end(),
-                              [](const source::Address& a) { return a.named_by_user; });
+      sources_ && (std::any_of(sources_->indexes.begin(), sources_->indexes.end(), is_named) ||
+                   std::any_of(sources_->mirrors.begin(), sources_->mirrors.end(), is_named) ||
+                   std::any_of(sources_->redist.begin(), sources_->redist.end(), is_named));
+  options.netrc = settings.netrc || environment.get("CUKIT_NETRC") == "1";
   return options;
 }
 

@@ -37,14 +37,22 @@ enum class LockMode {
 
 struct Settings {
   LockMode lock_mode = LockMode::normal;
-  std::string index_url = {}; ///< --index-url
+  std::string index_url = {};  ///< --index-url
+  std::string redist_url = {}; ///< --redist-url: bases separated by spaces
   std::optional<Platform> platform =
-      {};               ///< --platform: what is fetched, built and validated; empty: the host's
+      {}; ///< --platform: what is fetched, built and validated; empty: the host's
+  std::vector<std::string> mirrors = {}; ///< --mirror; empty: CUKIT_MIRROR counts
+  fs::path bundle = {};                  ///< --bundle: then nobody is asked for anything
+  bool netrc = false;                    ///< --netrc; CUKIT_NETRC=1 says the same
   fs::path prefix = {}; ///< --prefix: a copy there instead of a tree in the home and a name
   store::Durability durability = store::Durability::full;
   bool validate = true;
   bool dry_run = false;
   bool explain = false; ///< resolve again, keeping what the lock chose, to have the reasons
+  std::vector<std::string> upgrade = {};     ///< mode upgrade: only these components; empty: all
+  std::string exclude_newer = {};            ///< --exclude-newer, as it was written
+  std::string assume_driver = {};            ///< --assume-driver: stands for `driver: native`
+  std::vector<std::string> assume_gpus = {}; ///< --assume-gpu: stand for `gpus: native`
 };
 
 class Session {

@@ -126,11 +126,28 @@ Result<std::vector<Address>> redist_addresses(const Places& places) {
   return result;
 }
 
+/// The command line's mirrors, else those of the variable.
+Result<std::vector<Address>> mirror_addresses(const Places& places) {
+  std::vector<Address> result;
+  for (const auto& one : places.mirrors) {
+    CUKIT_TRY_ASSIGN(auto mirror, address(one, "--mirror", working_folder()));
+    append_new(result, {std::move(mirror)});
+  }
+  const auto variable = places.environment.get("CUKIT_MIRROR").value_or("");
+  for (const auto word :
+       places.mirrors.empty() ? split_words(variable) : std::vector<std::string_view>()) {
+    CUKIT_TRY_ASSIGN(auto mirror, address(word, "CUKIT_MIRROR", working_folder()));
+    append_new(result, {std::move(mirror)});
+  }
+  return result;
+}
+
 } // namespace
 
 Result<Sources> discover(const Places& places, const std::stop_token& stop) {
   Sources sources;
   CUKIT_TRY_ASSIGN(sources.redist, redist_addresses(places));
+  CUKIT_TRY_ASSIGN(sources.mirrors, mirror_addresses(places));
   CUKIT_TRY_ASSIGN(const auto all, gather(places, sources));
   append_new(sources.find_links,
              first_stated(all.pip_variables.find_links, all.pip_config.find_links));

@@ -25,6 +25,10 @@ struct Address {
 };
 
 struct Sources {
+  /// Asked before everything else for the bytes of locked artifacts, never for what exists:
+  /// --mirror, else CUKIT_MIRROR. Each may hold wheels (flat, or in folders of their projects as a
+  /// simple index) and redistributables.
+  std::vector<Address> mirrors;
   /// In order: the main one, then the extra ones; the first that has a project wins, they are
   /// never merged per project. Empty only when PIP_NO_INDEX or `no-index` says so.
   std::vector<Address> indexes;
@@ -46,6 +50,7 @@ struct Places {
   fs::path root = "/";         ///< configuration files are looked for below it
   std::string index_url = {};  ///< of the command line, empty: none
   std::string redist_url = {}; ///< of the command line, several separated by spaces; empty: none
+  std::vector<std::string> mirrors = {}; ///< of the command line; empty: CUKIT_MIRROR counts
   Asker ask = {};              ///< empty: really run the program (10 s at most)
 };
 

@@ -61,6 +61,20 @@ protected:
         .load(projects, [](const Version& v) { return v.major() == 13; }, {});
   }
 
+  static Result<std::vector<std::string>> locate(PythonIndex& index, const std::string& file,
+                                                 const Sha256& sha256) {
+    Search search{.file = file, .sha256 = sha256};
+    CUKIT_TRY(index.search({&search}, {}));
+    if (search.locations.empty()) {
+      return tl::unexpected<Error>(PythonIndex::not_found(search));
+    }
+    return search.locations;
+  }
+  Result<std::vector<std::string>> locate(const std::string& file, const Sha256& sha256) {
+    PythonIndex index(*client_, sources_);
+    return locate(index, file, sha256);
+  }
+
   test::FaultServer server_;
   std::unique_ptr<http::Client> client_;
   source::Sources sources_;
@@ -215,7 +229,7 @@ TEST_F(Index, locates_a_file_by_name_and_digest) {
   const std::string file = "nvidia_cuda_nvcc-13.0.88-" + k_tag + ".whl";
   add("nvidia-cuda-nvcc", file, "nvcc");
   PythonIndex index(*client_, sources_);
-  const auto found = index.locate(file, sha256_of("nvcc"), {});
+  const auto found = locate(index, file, sha256_of("nvcc"));
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(*found, std::vector<std::string>{server_.url("/files/" + file)});
 }
@@ -223,7 +237,7 @@ TEST_F(Index, locates_a_file_by_name_and_digest) {
 TEST_F(Index, other_bytes_under_the_locked_name_are_an_integrity_error) {
   const std::string file = "nvidia_cuda_nvcc-13.0.88-" + k_tag + ".whl";
   add("nvidia-cuda-nvcc", file, "replaced");
-  const auto found = PythonIndex(*client_, sources_).locate(file, sha256_of("nvcc"), {});
+  const auto found = locate(file, sha256_of("nvcc"));
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::integrity);
   EXPECT_TRUE(has_text(found.error().causes, sha256_of("replaced").text()));
@@ -231,9 +245,7 @@ TEST_F(Index, other_bytes_under_the_locked_name_are_an_integrity_error) {
 
 TEST_F(Index, a_file_that_is_gone_is_an_error_that_names_every_source) {
   sources_.find_links = {{"/no/such/folder", "PIP_FIND_LINKS", true}};
-  const auto found =
-      PythonIndex(*client_, sources_)
-          .locate("nvidia_cuda_nvcc-13.0.88-" + k_tag + ".whl", sha256_of("nvcc"), {});
+  const auto found = locate("nvidia_cuda_nvcc-13.0.88-" + k_tag + ".whl", sha256_of("nvcc"));
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::source);
   EXPECT_TRUE(has_text(found.error().causes, "/no/such/folder"));
@@ -245,20 +257,25 @@ TEST_F(Index, a_source_that_is_down_does_not_hide_another_that_has_the_file) {
   server_.always("/simple/nvidia-cuda-nvcc/", Fault::status_of(500));
   add("nvidia-cuda-nvcc", file, "nvcc", "", "/extra");
   sources_.indexes.push_back({server_.url("/extra"), "PIP_EXTRA_INDEX_URL", true});
-  const auto found = PythonIndex(*client_, sources_).locate(file, sha256_of("nvcc"), {});
+  const auto found = locate(file, sha256_of("nvcc"));
   ASSERT_TRUE(found) << found.error().message;
 }
 
 TEST_F(Index, one_round_of_requests_locates_many_files) {
-  std::vector<std::pair<std::string, Sha256>> files;
+  std::vector<Search> searches;
   for (int i = 0; i < 5; ++i) {
     const auto file = fmt::format("nvidia_cuda_nvcc-13.0.{}-{}.whl", i, k_tag);
     add("nvidia-cuda-nvcc", file, file);
-    files.emplace_back(file, sha256_of(file));
+    searches.push_back({.file = file, .sha256 = sha256_of(file)});
   }
-  const auto found = PythonIndex(*client_, sources_).locate_all(files, {});
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->size(), 5U);
+  std::vector<Search*> all;
+  for (auto& search : searches) {
+    all.push_back(&search);
+  }
+  ASSERT_TRUE(PythonIndex(*client_, sources_).search(all, {}));
+  for (const auto& search : searches) {
+    EXPECT_EQ(search.locations.size(), 1U);
+  }
   EXPECT_EQ(server_.requests("/simple/nvidia-cuda-nvcc/"), 1);
 }
 
@@ -269,7 +286,7 @@ TEST_F(Index, find_links_pages_give_bytes_and_no_candidates) {
                 "<a href='files/" + file + "#sha256=" + sha256_of("nvcc").hex() + "'>x</a>",
                 "text/html");
   sources_.find_links = {{server_.url("/links.html"), "PIP_FIND_LINKS", true}};
-  const auto found = PythonIndex(*client_, sources_).locate(file, sha256_of("nvcc"), {});
+  const auto found = locate(file, sha256_of("nvcc"));
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(*found, std::vector<std::string>{server_.url("/files/" + file)});
   EXPECT_EQ(server_.requests("/simple/nvidia-cuda-nvcc/"), 0);
@@ -334,7 +351,7 @@ TEST_F(Folder, serves_as_an_index_flat_or_with_project_folders) {
   ASSERT_EQ(files.size(), 1U);
   EXPECT_EQ(files[0].sha256, sha256_of("nvcc"));
   EXPECT_EQ(files[0].size, 4U);
-  const auto found = PythonIndex(*client_, sources_).locate(nvcc, sha256_of("nvcc"), {});
+  const auto found = locate(nvcc, sha256_of("nvcc"));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->front(), (folder_->path() / "Nvidia_Cuda.Nvcc" / nvcc).string());
 }
@@ -368,14 +385,61 @@ TEST_F(Folder, no_index_and_no_find_links_says_who_forbade_it) {
   EXPECT_NE(catalog.error().message.find("/etc/pip.conf:2"), std::string::npos);
 }
 
-TEST_F(Folder, find_links_with_other_bytes_are_passed_over_for_the_index) {
+TEST_F(Folder, a_search_goes_on_behind_a_place_whose_bytes_were_wrong) {
   const std::string nvcc = "nvidia_cuda_nvcc-13.0.88-" + k_tag + ".whl";
   put(nvcc, "damaged");
   add("nvidia-cuda-nvcc", nvcc, "nvcc");
   sources_.find_links = {{folder_->path().string(), "PIP_FIND_LINKS", true}};
-  const auto found = PythonIndex(*client_, sources_).locate(nvcc, sha256_of("nvcc"), {});
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->front(), server_.url("/files/" + nvcc));
+  PythonIndex index(*client_, sources_);
+  Search search{.file = nvcc, .sha256 = sha256_of("nvcc")};
+  ASSERT_TRUE(index.search({&search}, {}));
+  EXPECT_EQ(search.locations, std::vector<std::string>{(folder_->path() / nvcc).string()});
+  EXPECT_EQ(server_.requests(), 0);
+  ASSERT_TRUE(index.search({&search}, {}));
+  EXPECT_EQ(search.locations, std::vector<std::string>{server_.url("/files/" + nvcc)});
+  ASSERT_TRUE(index.search({&search}, {}));
+  EXPECT_TRUE(search.locations.empty());
+}
+
+TEST_F(Folder, mirrors_come_first_and_may_be_flat_or_have_folders_of_projects) {
+  const std::string nvcc = "nvidia_cuda_nvcc-13.0.88-" + k_tag + ".whl";
+  const std::string nvvm = "nvidia_nvvm-13.0.88-" + k_tag + ".whl";
+  put("flat/" + nvcc, "nvcc");
+  put("simple/nvidia-nvvm/" + nvvm, "nvvm");
+  add("nvidia-cuda-nvcc", nvcc, "nvcc");
+  sources_.mirrors = {{(folder_->path() / "flat").string(), "--mirror", true},
+                      {(folder_->path() / "simple").string(), "--mirror", true}};
+  EXPECT_EQ(locate(nvcc, sha256_of("nvcc"))->front(), (folder_->path() / "flat" / nvcc).string());
+  EXPECT_EQ(locate(nvvm, sha256_of("nvvm"))->front(),
+            (folder_->path() / "simple/nvidia-nvvm" / nvvm).string());
+  EXPECT_EQ(server_.requests(), 0);
+}
+
+TEST_F(Index, a_mirror_on_a_server_may_be_a_simple_index_or_a_plain_folder) {
+  const std::string nvcc = "nvidia_cuda_nvcc-13.0.88-" + k_tag + ".whl";
+  add("nvidia-cuda-nvcc", nvcc, "nvcc", "", "/mirror");
+  sources_.mirrors = {{server_.url("/plain"), "CUKIT_MIRROR", true},
+                      {server_.url("/mirror"), "CUKIT_MIRROR", true}};
+  PythonIndex index(*client_, sources_);
+  Search search{.file = nvcc, .sha256 = sha256_of("nvcc")};
+  ASSERT_TRUE(index.search({&search}, {}));
+  EXPECT_EQ(search.locations, std::vector<std::string>{server_.url("/plain/" + nvcc)});
+  ASSERT_TRUE(index.search({&search}, {}));
+  EXPECT_EQ(search.locations, std::vector<std::string>{server_.url("/files/" + nvcc)});
+  EXPECT_EQ(server_.requests("/simple/nvidia-cuda-nvcc/"), 0);
+}
+
+TEST_F(Index, a_mirror_that_is_down_is_a_note) {
+  const std::string nvcc = "nvidia_cuda_nvcc-13.0.88-" + k_tag + ".whl";
+  add("nvidia-cuda-nvcc", nvcc, "nvcc");
+  sources_.mirrors = {{"http://127.0.0.1:9/mirror", "CUKIT_MIRROR", true}};
+  PythonIndex index(*client_, sources_);
+  Search search{.file = nvcc, .sha256 = sha256_of("nvcc")};
+  const auto notes = index.search({&search}, {});
+  ASSERT_TRUE(notes);
+  ASSERT_EQ(notes->size(), 1U);
+  EXPECT_TRUE(has_text(*notes, "127.0.0.1:9"));
+  EXPECT_EQ(search.locations, std::vector<std::string>{server_.url("/files/" + nvcc)});
 }
 
 TEST_F(Folder, a_local_wheel_is_inspected_in_place) {

@@ -1,0 +1,71 @@
+#include "pipeline/bundle.hpp"
+
+#include "base/strings.hpp"
+#include "cli.hpp"
+
+#include <cstdio>
+
+namespace cukit::cmd {
+
+namespace {
+
+struct Options {
+  SettingsOptions settings;
+  std::vector<std::string> manifests;
+  std::vector<std::string> platforms;
+  std::string file;
+};
+
+int run_bundle(Invocation& invocation, const Options& options) {
+  auto settings = options.settings.settings();
+  const auto platforms = parse_platforms(options.platforms);
+  if (!settings || !platforms) {
+    return report(invocation, settings ? platforms.error() : settings.error());
+  }
+  auto opened = open_session(invocation, *settings);
+  if (!opened) {
+    return report(invocation, opened.error());
+  }
+  const std::vector<fs::path> manifests(options.manifests.begin(), options.manifests.end());
+  const auto done = pipeline::make_bundle(*opened->session, manifests, options.file, *platforms);
+  if (!done) {
+    return report(invocation, done.error());
+  }
+  const auto bytes = opened->session->downloaded_bytes;
+  if (invocation.options.json) {
+    print_json(text::Json::object()
+                   .set("schema", "cukit.bundle/1")
+                   .set("file", options.file)
+                   .set("bytes", done->bytes)
+                   .set("artifacts", static_cast<std::uint64_t>(done->artifacts))
+                   .set("parts", static_cast<std::uint64_t>(done->parts))
+                   .set("downloaded_bytes", bytes));
+  } else {
+    std::fputs(fmt::format("{}: {} with {} artifacts and {} parts ({} downloaded)\n  use it  cukit "
+                           "up --bundle {}\n",
+                           printable(options.file), human_bytes(done->bytes), done->artifacts,
+                           done->parts, human_bytes(bytes), printable(options.file))
+                   .c_str(),
+               stdout);
+  }
+  return 0;
+}
+
+} // namespace
+
+void register_bundle(Commands& commands) {
+  auto options = std::make_shared<Options>();
+  auto* app = commands.add(
+      "bundle", "Everything that manifests need in one file, for a machine without a network",
+      [options](Invocation& invocation) { return run_bundle(invocation, *options); });
+  app->add_option("MANIFEST", options->manifests, "Manifests (YAML)")->required();
+  app->add_option("-o,--output", options->file, "The file to write")->required()->type_name("FILE");
+  options->settings.add_lock_options(*app);
+  app->add_option("--platform", options->platforms,
+                  "Only these platforms; default: all of the locks; may be repeated")
+      ->expected(1)
+      ->take_all()
+      ->type_name("NAME");
+}
+
+} // namespace cukit::cmd

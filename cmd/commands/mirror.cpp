@@ -1,0 +1,69 @@
+#include "pipeline/mirror.hpp"
+
+#include "base/strings.hpp"
+#include "cli.hpp"
+
+#include <cstdio>
+
+namespace cukit::cmd {
+
+namespace {
+
+struct Options {
+  SettingsOptions settings;
+  std::vector<std::string> words; ///< manifests, then the folder
+  std::vector<std::string> platforms;
+};
+
+int run_mirror(Invocation& invocation, const Options& options) {
+  auto settings = options.settings.settings();
+  const auto platforms = parse_platforms(options.platforms);
+  if (!settings || !platforms) {
+    return report(invocation, settings ? platforms.error() : settings.error());
+  }
+  auto opened = open_session(invocation, *settings);
+  if (!opened) {
+    return report(invocation, opened.error());
+  }
+  const std::vector<fs::path> manifests(options.words.begin(), options.words.end() - 1);
+  const auto folder = fs::absolute(options.words.back()).lexically_normal();
+  const auto done = pipeline::mirror(*opened->session, manifests, folder, *platforms);
+  if (!done) {
+    return report(invocation, done.error());
+  }
+  const auto bytes = opened->session->downloaded_bytes;
+  if (invocation.options.json) {
+    print_json(text::Json::object()
+                   .set("schema", "cukit.mirror/1")
+                   .set("folder", folder.string())
+                   .set("files", static_cast<std::uint64_t>(done->files))
+                   .set("added", static_cast<std::uint64_t>(done->added))
+                   .set("downloaded_bytes", bytes));
+  } else {
+    std::fputs(fmt::format("{}: {} files, {} of them new ({} downloaded)\n",
+                           printable(folder.string()), done->files, done->added, human_bytes(bytes))
+                   .c_str(),
+               stdout);
+  }
+  return 0;
+}
+
+} // namespace
+
+void register_mirror(Commands& commands) {
+  auto options = std::make_shared<Options>();
+  auto* app = commands.add(
+      "mirror", "Fill a folder with everything that manifests need, for any web server",
+      [options](Invocation& invocation) { return run_mirror(invocation, *options); });
+  app->add_option("MANIFEST... DIR", options->words, "Manifests (YAML), and the folder at the end")
+      ->required()
+      ->expected(2, -1);
+  options->settings.add_lock_options(*app);
+  app->add_option("--platform", options->platforms,
+                  "Only these platforms; default: all of the locks; may be repeated")
+      ->expected(1)
+      ->take_all()
+      ->type_name("NAME");
+}
+
+} // namespace cukit::cmd

@@ -1,0 +1,90 @@
+#include "pipeline/mirror_pages.hpp"
+
+#include "base/limits.hpp"
+#include "catalog/catalog.hpp"
+#include "catalog/redist.hpp"
+
+namespace cukit::pipeline {
+
+namespace {
+
+struct Link {
+  std::string href;
+  std::string text;
+};
+
+/// Names of wheels, projects and manifests hold no character that HTML or a URL would change.
+std::string page(const std::string& title, const std::vector<Link>& links) {
+  std::string html = "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
+                     "<meta name=\"pypi:repository-version\" content=\"1.0\">\n";
+  html += fmt::format("<title>{}</title>\n</head>\n<body>\n", title);
+  for (const auto& link : links) {
+    html += fmt::format("<a href=\"{}\">{}</a><br>\n", link.href, link.text);
+  }
+  return html + "</body>\n</html>\n";
+}
+
+Result<void> write_page(const fs::path& folder, const std::string& title,
+                        const std::vector<Link>& links) {
+  const auto path = folder / "index.html";
+  const auto text = page(title, links);
+  const auto present = read_file(path, limits::k_index_page_bytes);
+  return present && *present == text ? Result<void>() : write_file_atomic(path, text);
+}
+
+Result<std::vector<Link>> wheels_in(const fs::path& folder, const std::string& project,
+                                    const std::map<fs::path, Sha256>& known) {
+  std::vector<Link> links;
+  CUKIT_TRY_ASSIGN(const auto names, list_directory(folder));
+  for (const auto& name : names) {
+    const auto wheel = catalog::parse_wheel_name(name);
+    if (!wheel || wheel->project != project) {
+      continue;
+    }
+    const auto found = known.find(folder / name);
+    auto digest =
+        found != known.end() ? Result<Sha256>(found->second) : sha256_of_file(folder / name);
+    CUKIT_TRY(digest);
+    links.push_back({fmt::format("{}#sha256={}", name, digest->hex()), name});
+  }
+  return links;
+}
+
+/// A list of the manifests of a product, as NVIDIA's host gives one.
+Result<void> write_redist_page(const fs::path& folder) {
+  if (!folder_exists(folder)) {
+    return {};
+  }
+  std::vector<Link> links;
+  CUKIT_TRY_ASSIGN(const auto names, list_directory(folder));
+  for (const auto& name : names) {
+    if (catalog::redist_label(name)) {
+      links.push_back({name, name});
+    }
+  }
+  return write_page(folder, "redist", links);
+}
+
+} // namespace
+
+Result<void> write_mirror_pages(const fs::path& folder, const std::map<fs::path, Sha256>& known) {
+  CUKIT_TRY_ASSIGN(const auto names, list_directory(folder));
+  std::vector<Link> projects;
+  for (const auto& name : names) {
+    if (name.starts_with('.') || !folder_exists(folder / name)) {
+      continue;
+    }
+    CUKIT_TRY(write_redist_page(folder / name / "redist"));
+    if (catalog::normalised_project(name) != name) {
+      continue;
+    }
+    CUKIT_TRY_ASSIGN(const auto wheels, wheels_in(folder / name, name, known));
+    if (!wheels.empty()) {
+      CUKIT_TRY(write_page(folder / name, name, wheels));
+      projects.push_back({name + "/", name});
+    }
+  }
+  return projects.empty() ? Result<void>() : write_page(folder, "simple index", projects);
+}
+
+} // namespace cukit::pipeline
