@@ -22,6 +22,8 @@ struct GlobalOptions {
   std::string color = "auto";
   std::string progress = "auto"; ///< auto, bars, lines, none
   std::string recipes;
+  bool system = false;  ///< the system store instead of the user's own
+  bool no_lock = false; ///< go on where the file system keeps no locks
 };
 
 /// What a command works with. Lives as long as the program.
@@ -33,6 +35,8 @@ struct Invocation {
   std::unique_ptr<Progress> progress;
 
   [[nodiscard]] knowledge::Knowledge knowledge() const;
+  /// The user's home, or with --system the system store.
+  [[nodiscard]] Result<store::Home> home() const;
 };
 
 using Action = std::function<int(Invocation&)>;
@@ -57,17 +61,24 @@ void register_env(Commands& commands);
 void register_run(Commands& commands);
 void register_list(Commands& commands);
 void register_verify(Commands& commands);
+void register_switch(Commands& commands); ///< switch and rollback
+void register_gc(Commands& commands);     ///< gc and du
 void register_mirror(Commands& commands);
 void register_bundle(Commands& commands);
 void register_releases(Commands& commands);
 void register_gpus(Commands& commands);
+void register_matrix(Commands& commands);
+void register_diff(Commands& commands);
+void register_why(Commands& commands);
+void register_init(Commands& commands);
 
-/// Options that several commands share: --index-url, --locked, --frozen, --platform, --prefix,
+/// Options that several commands share: --index-url, --redist-url, --locked, --frozen, --platform, --prefix,
 /// --durability.
 struct SettingsOptions {
   bool locked = false;
   bool frozen = false;
   std::string index_url;
+  std::string redist_url;
   std::vector<std::string> mirrors;
   std::string bundle;
   bool netrc = false;

@@ -64,6 +64,12 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
   app.add_option("--recipes", options.recipes,
                  "Take the recipes of this folder instead of the built-in ones")
       ->type_name("DIR");
+  app.add_flag("--system", options.system,
+               "Work on the machine's own store (/opt/cukit or CUKIT_SYSTEM_HOME), which its owner "
+               "alone writes");
+  app.add_flag(
+      "--no-lock", options.no_lock,
+      "Go on where the file system keeps no locks; only when no other cukit is at work there");
 }
 
 int run(int argc, char** argv) {
@@ -85,7 +91,8 @@ int run(int argc, char** argv) {
   Commands commands(app);
   for (void (*enroll)(Commands&) :
        {register_up, register_lock, register_fetch_and_build, register_validate, register_env,
-        register_run, register_list, register_verify, register_releases, register_gpus, register_mirror, register_bundle}) {
+        register_run, register_list, register_verify, register_switch, register_gc,
+        register_releases, register_gpus, register_diff, register_mirror, register_bundle}) {
     enroll(commands);
   }
   try {

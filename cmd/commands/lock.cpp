@@ -1,7 +1,8 @@
 #include "base/strings.hpp"
-#include "cli.hpp"
+#include "commands/locks.hpp"
 #include "pipeline/locking.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace cukit::cmd {
@@ -12,11 +13,29 @@ struct LockOptions {
   SettingsOptions settings;
   std::vector<std::string> manifests;
   bool check = false;
-  bool upgrade = false;
+  std::vector<std::string> upgrade;
   bool explain = false;
+  std::string exclude_newer;
+  std::string assume_driver;
+  std::vector<std::string> assume_gpus;
 };
 
-text::Json lock_json(const pipeline::Locked& locked) {
+constexpr const char* k_everything = "everything";
+
+text::Json passed_over_json(const pipeline::Locked& locked) {
+  auto list = text::Json::list();
+  for (const auto& entry : locked.passed_over) {
+    list.add(text::Json::object()
+                 .set("release", entry.release)
+                 .set("demand", entry.demand)
+                 .set("line", entry.line)
+                 .set("reason", entry.reason)
+                 .set("source", entry.source));
+  }
+  return list;
+}
+
+text::Json lock_json(const pipeline::Locked& locked, const std::optional<resolve::Diff>& diff) {
   auto platforms = text::Json::list();
   for (const auto& part : locked.lock.platforms) {
     platforms.add(std::string(part.platform.text()));
@@ -39,22 +58,53 @@ text::Json lock_json(const pipeline::Locked& locked) {
       .set("changed", locked.changed)
       .set("release", locked.lock.release.text())
       .set("platforms", platforms)
+      .set("why", locked.why)
       .set("choices", choices)
-      .set("notes", notes);
+      .set("passed_over", passed_over_json(locked))
+      .set("notes", notes)
+      .set("diff", diff ? diff_json(*diff) : text::Json());
 }
 
-std::string lock_text(const ui::Terminal& terminal, const pipeline::Locked& locked, bool explain) {
+std::string choices_text(const ui::Terminal& terminal, const pipeline::Locked& locked) {
+  ui::Table table;
+  for (const auto& choice : locked.choices) {
+    table.row({choice.component, choice.version, choice.source, choice.reason},
+              {ui::Style::bold, ui::Style::plain, ui::Style::dim, ui::Style::plain});
+  }
+  return table.print(terminal);
+}
+
+std::string passed_over_text(const ui::Terminal& terminal, const pipeline::Locked& locked) {
+  if (locked.passed_over.empty()) {
+    return {};
+  }
+  std::string out = "  passed over, in the order in which they were looked at\n";
+  for (const auto& entry : locked.passed_over) {
+    const auto demand =
+        entry.demand.empty() ? "" : fmt::format("{} (line {}): ", entry.demand, entry.line);
+    out += fmt::format("  - {} {}{}{}\n", terminal.paint(ui::Style::bold, "CUDA " + entry.release),
+                       printable(demand), printable(entry.reason),
+                       terminal.paint(ui::Style::dim, fmt::format("  [{}]", entry.source)));
+  }
+  return out;
+}
+
+std::string lock_text(const ui::Terminal& terminal, const pipeline::Locked& locked,
+                      const LockOptions& options, const std::optional<resolve::Diff>& diff) {
+  const bool is_only_shown = options.explain && options.upgrade.empty();
+  const char* done = !locked.changed ? "unchanged" : is_only_shown ? "would change" : "written";
   std::string out =
       fmt::format("{}: CUDA {}, {}", terminal.paint(ui::Style::bold, locked.path.string()),
-                  locked.lock.release.text(), locked.changed ? "written" : "unchanged");
+                  locked.lock.release.text(), done);
   out += locked.changed && !locked.why.empty() ? fmt::format(" ({})\n", locked.why) : "\n";
-  if (locked.changed || explain) {
-    ui::Table table;
-    for (const auto& choice : locked.choices) {
-      table.row({choice.component, choice.version, choice.source, choice.reason},
-                {ui::Style::bold, ui::Style::plain, ui::Style::dim, ui::Style::plain});
-    }
-    out += table.print(terminal);
+  if (diff) {
+    out += diff->empty() ? "  the same toolkit as before\n" : diff_text(terminal, *diff);
+  }
+  if ((locked.changed && !diff) || options.explain) {
+    out += choices_text(terminal, locked);
+  }
+  if (options.explain) {
+    out += passed_over_text(terminal, locked);
   }
   for (const auto& note : locked.notes) {
     out += fmt::format("  {} {} [{}]\n", terminal.paint(ui::Style::warn, "note"),
@@ -68,11 +118,18 @@ int lock_one(Invocation& invocation, const LockOptions& options, const std::stri
   if (!settings) {
     return report(invocation, settings.error());
   }
-  if (options.upgrade) {
+  if (!options.upgrade.empty()) {
     settings->lock_mode = pipeline::LockMode::upgrade;
+    const auto& names = options.upgrade;
+    if (std::find(names.begin(), names.end(), k_everything) == names.end()) {
+      settings->upgrade = names;
+    }
   }
+  settings->exclude_newer = options.exclude_newer;
+  settings->assume_driver = options.assume_driver;
+  settings->assume_gpus = options.assume_gpus;
   settings->explain = options.explain;
-  settings->dry_run = options.explain && !options.upgrade;
+  settings->dry_run = options.explain && options.upgrade.empty();
   auto opened = open_session(invocation, *settings);
   if (!opened) {
     return report(invocation, opened.error());
@@ -82,10 +139,18 @@ int lock_one(Invocation& invocation, const LockOptions& options, const std::stri
   if (!locked) {
     return report(invocation, locked.error());
   }
+  std::optional<resolve::Diff> diff;
+  if (locked->changed && locked->before) {
+    auto compared = resolve::diff(*locked->before, locked->lock, invocation.knowledge());
+    if (!compared) {
+      return report(invocation, compared.error());
+    }
+    diff = *std::move(compared);
+  }
   if (invocation.options.json) {
-    print_json(lock_json(*locked));
+    print_json(lock_json(*locked, diff));
   } else {
-    std::fputs(lock_text(*invocation.terminal, *locked, options.explain).c_str(), stdout);
+    std::fputs(lock_text(*invocation.terminal, *locked, options, diff).c_str(), stdout);
   }
   return 0;
 }
@@ -106,8 +171,23 @@ void register_lock(Commands& commands) {
   app->add_option("MANIFEST", options->manifests, "Manifests (YAML)")->required();
   auto* check =
       app->add_flag("--check", options->check, "Only say whether the lock holds: exit 0 or 1");
-  app->add_flag("--upgrade", options->upgrade,
-                "Choose anew instead of keeping the earlier lock's choices")
+  app->add_flag(fmt::format("--upgrade{{{}}}", k_everything), options->upgrade,
+                "Choose anew instead of keeping the earlier lock's choices; --upgrade=COMPONENT "
+                "for one component, cuda or ptxas")
+      ->excludes(check);
+  app->add_option("--exclude-newer", options->exclude_newer,
+                  "Only files that were on the index by then: 2026-05-01 (end of that day, UTC) or "
+                  "2026-05-01T12:00:00Z")
+      ->type_name("DATE")
+      ->excludes(check);
+  app->add_option("--assume-driver", options->assume_driver,
+                  "What `driver: native` means, instead of asking this machine")
+      ->type_name("VERSION")
+      ->excludes(check);
+  app->add_option("--assume-gpu", options->assume_gpus,
+                  "What `gpus: native` means, instead of asking this machine")
+      ->type_name("GPU")
+      ->allow_extra_args(false)
       ->excludes(check);
   app->add_flag("--explain", options->explain, "Show every choice with its reason; writes nothing")
       ->excludes(check);

@@ -78,11 +78,11 @@ std::string foot(const ui::Terminal& terminal, const ServiceMatrix& matrix, std:
     out += terminal.paint(Style::dim, row) + "\n";
   }
   out += "\n+ compiles, a and f also as sm_XXXa and sm_XXXf, . not compiled\n";
-  out += "least driver: the branch that starts its programs; PTX from: the branch that also takes "
-         "its PTX\n";
+  out += "least driver: the branch that starts its programs\n";
+  out += "PTX from: the branch that takes its PTX where there is no machine code\n";
   if (has_driver) {
-    out += "old: the driver does not start its programs; ! in the last line: machine code only, "
-           "its PTX is too new\n";
+    out += "old, no: this driver does not start its programs\n";
+    out += "!: it starts them, but takes machine code only: their PTX is too new\n";
   }
   return out;
 }

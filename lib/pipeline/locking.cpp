@@ -2,90 +2,126 @@
 
 #include "base/strings.hpp"
 #include "host/machine.hpp"
+#include "pipeline/kept.hpp"
+#include "pipeline/offers.hpp"
+#include "pipeline/venv.hpp"
+#include "resolve/cutoff.hpp"
+#include "resolve/hand_edits.hpp"
+#include "resolve/likely.hpp"
+#include "resolve/requirements.hpp"
 
 #include <algorithm>
-#include <regex>
 
 namespace cukit::pipeline {
 
 namespace {
 
-/// The CUDA that a venv's torch was built for, from torch/version.py; nothing of the venv is
-/// executed.
-Result<Version> venv_cuda(const fs::path& venv, const std::string& manifest_file,
-                          text::Position at) {
-  std::error_code ignored;
-  std::vector<fs::path> found;
-  for (const auto* lib : {"lib", "lib64"}) {
-    for (fs::directory_iterator it(venv / lib, ignored), end; !ignored && it != end;
-         it.increment(ignored)) {
-      const auto version = it->path() / "site-packages/torch/version.py";
-      if (it->path().filename().string().starts_with("python") && path_exists(version)) {
-        std::error_code same;
-        const bool twice = std::any_of(found.begin(), found.end(), [&](const fs::path& other) {
-          return fs::equivalent(other, version, same);
-        });
-        if (!twice) {
-          found.push_back(version);
-        }
-      }
+/// The catalog as it was at --exclude-newer, and a note of what could not be dated.
+Result<void> apply_cutoff(const Session& session, catalog::Catalog& catalog,
+                          std::vector<resolve::Note>& notes) {
+  if (session.settings.exclude_newer.empty()) {
+    return {};
+  }
+  CUKIT_TRY_ASSIGN(const auto cutoff, resolve::Cutoff::parse(session.settings.exclude_newer));
+  const auto excluded = resolve::exclude_newer(catalog, cutoff);
+  if (excluded.unknown > 0) {
+    notes.push_back(
+        {.text = fmt::format("{} files were left out because the index states no upload "
+                             "time for them",
+                             excluded.unknown),
+         .source = "--exclude-newer"});
+  }
+  if (!catalog.releases.empty() || catalog.redist_was_asked) {
+    return {};
+  }
+  return tl::unexpected<Error>(
+      Error{.code = ErrorCode::source,
+            .message = fmt::format("no release of CUDA was on the index by {} UTC", cutoff.text()),
+            .hint = excluded.unknown > 0
+                        ? fmt::format("{} files were left out because the index states no upload "
+                                      "time for them; ask one that does (--index-url)",
+                                      excluded.unknown)
+                        : "choose a later moment for --exclude-newer"});
+}
+
+Failure no_answer(const manifest::Manifest& manifest, resolve::Conflict conflict) {
+  return Failure(Error{.code = ErrorCode::conflict,
+                       .message = fmt::format("no toolkit answers all of {}", manifest.file)},
+                 std::move(conflict));
+}
+
+/// What a choice is made from.
+struct Choosing {
+  const manifest::Manifest& manifest;
+  const resolve::MachineFacts& machine;
+  const lock::Lock* earlier;
+  resolve::Wanted wanted;
+};
+
+/// The answer among the few releases where it is expected; empty: all must be read. A cutoff or a
+/// question for reasons is about the others too.
+Result<std::optional<resolve::Resolution>> choose_among_few(Session& session,
+                                                            const Choosing& choosing) {
+  auto wanted = choosing.wanted;
+  if (!wanted.wheels || wanted.redist || session.settings.explain ||
+      !session.settings.exclude_newer.empty()) {
+    return std::optional<resolve::Resolution>();
+  }
+  CUKIT_TRY_ASSIGN(const auto minors, resolve::likely_minors(choosing.manifest, session.knowledge,
+                                                             choosing.machine, choosing.earlier));
+  if (minors.empty()) {
+    return std::optional<resolve::Resolution>();
+  }
+  wanted.minors = minors;
+  CUKIT_TRY_ASSIGN(const auto catalog, load_catalog(session, wanted));
+  auto answer = resolve::resolve(choosing.manifest, session.knowledge, catalog, choosing.machine,
+                                 choosing.earlier);
+  if (!answer || std::holds_alternative<resolve::Conflict>(*answer)) {
+    return std::optional<resolve::Resolution>();
+  }
+  return std::optional(std::get<resolve::Resolution>(*std::move(answer)));
+}
+
+Outcome<resolve::Resolution> choose_among_all(Session& session, const Choosing& choosing) {
+  CUKIT_TRY_ASSIGN(auto catalog, load_catalog(session, choosing.wanted));
+  std::vector<resolve::Note> cutoff_notes;
+  CUKIT_TRY(apply_cutoff(session, catalog, cutoff_notes));
+  const auto choose = [&] {
+    return resolve::resolve(choosing.manifest, session.knowledge, catalog, choosing.machine,
+                            choosing.earlier);
+  };
+  CUKIT_TRY_ASSIGN(auto answer, choose());
+  if (std::holds_alternative<resolve::Conflict>(answer)) {
+    CUKIT_TRY_ASSIGN(const bool has_more, add_redist(session, choosing.wanted, catalog));
+    if (has_more) {
+      CUKIT_TRY(apply_cutoff(session, catalog, cutoff_notes));
+      CUKIT_TRY_ASSIGN(answer, choose());
     }
-    ignored.clear();
   }
-  const auto where = text::place(manifest_file, at);
-  if (found.size() != 1) {
-    return tl::unexpected<Error>(Error{
-        .code = ErrorCode::usage,
-        .message = found.empty()
-                       ? fmt::format("{} holds no torch", venv.string())
-                       : fmt::format("{} holds {} copies of torch", venv.string(), found.size()),
-        .where = where,
-        .hint = "name the folder of a virtual environment with torch in it, or write the tag "
-                "(`pytorch: cu130`)"});
+  if (auto* conflict = std::get_if<resolve::Conflict>(&answer)) {
+    return tl::unexpected<Failure>(no_answer(choosing.manifest, std::move(*conflict)));
   }
-  CUKIT_TRY_ASSIGN(const auto text, read_file(found.front(), limits::k_manifest_bytes));
-  static const std::regex pattern(R"re(^cuda(?:\s*:[^=]*)?\s*=\s*['"]([0-9]+\.[0-9]+)['"])re",
-                                  std::regex::ECMAScript | std::regex::multiline);
-  std::smatch match;
-  if (!std::regex_search(text, match, pattern)) {
-    return tl::unexpected<Error>(
-        Error{.code = ErrorCode::usage,
-              .message = fmt::format("the torch in {} was built without CUDA", venv.string()),
-              .where = where,
-              .hint = "install a CUDA build of torch there, or write the tag (`pytorch: cu130`)"});
-  }
-  return Version::parse(match[1].str());
+  auto resolution = std::get<resolve::Resolution>(std::move(answer));
+  resolution.notes.insert(resolution.notes.end(), cutoff_notes.begin(), cutoff_notes.end());
+  return resolution;
 }
 
 Outcome<resolve::Resolution> resolve_online(Session& session, const manifest::Manifest& manifest,
                                             const resolve::MachineFacts& machine,
                                             const lock::Lock* earlier) {
-  CUKIT_TRY_ASSIGN(const auto wanted, resolve::wanted(manifest, session.knowledge));
-  CUKIT_TRY_ASSIGN(auto* index, session.index());
-  CUKIT_TRY_ASSIGN(const auto* sources, session.sources());
-  if (!sources->indexes.empty()) {
-    session.progress.say(fmt::format("reading the index {} ({})",
-                                     redact_url(sources->indexes.front().location),
-                                     sources->indexes.front().origin));
+  Choosing choosing{.manifest = manifest, .machine = machine, .earlier = earlier, .wanted = {}};
+  CUKIT_TRY_ASSIGN(choosing.wanted, resolve::wanted(manifest, session.knowledge));
+  CUKIT_TRY_ASSIGN(auto likely, choose_among_few(session, choosing));
+  resolve::Resolution resolution;
+  if (likely) {
+    resolution = *std::move(likely);
+  } else {
+    CUKIT_TRY_ASSIGN(resolution, choose_among_all(session, choosing));
   }
-  const auto wants = [&](const Version& version) {
-    return std::find(wanted.minors.begin(), wanted.minors.end(), version.major_minor()) !=
-           wanted.minors.end();
-  };
-  CUKIT_TRY_ASSIGN(const auto catalog,
-                   index->load(wanted.projects, wants, session.stop, wanted.prereleases));
-  CUKIT_TRY_ASSIGN(auto answer,
-                   resolve::resolve(manifest, session.knowledge, catalog, machine, earlier));
-  if (auto* conflict = std::get_if<resolve::Conflict>(&answer)) {
-    return tl::unexpected<Failure>(
-        Failure(Error{.code = ErrorCode::conflict,
-                      .message = fmt::format("no toolkit answers all of {}", manifest.file)},
-                std::move(*conflict)));
-  }
-  auto resolution = std::get<resolve::Resolution>(std::move(answer));
   for (const auto& unfinished : resolution.needs_record) {
     CUKIT_TRY(session.check_stop());
     auto& artifact = resolution.lock.platforms[unfinished.platform].artifacts[unfinished.artifact];
+    CUKIT_TRY_ASSIGN(auto* index, session.index());
     CUKIT_TRY_ASSIGN(const auto remote, index->inspect(unfinished.wheel, session.stop));
     artifact.record = remote.record;
   }
@@ -107,31 +143,126 @@ tl::unexpected<Failure> stale_error(const Locked& result) {
 
 /// Fills `why` with the reason the existing lock does not hold; empty when it does.
 Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
-                             resolve::MachineFacts& machine, std::optional<lock::Lock>& earlier) {
+                             resolve::MachineFacts& machine) {
   Locked result;
   CUKIT_TRY_ASSIGN(result.manifest, manifest::load(manifest_path, session.knowledge));
   result.path = lock::lock_path(manifest_path);
-  const bool exists = path_exists(result.path);
-  if (exists) {
+  std::string text;
+  if (path_exists(result.path)) {
     CUKIT_TRY_ASSIGN(result.lock, lock::load(result.path));
-    earlier = result.lock;
+    CUKIT_TRY_ASSIGN(text, read_file(result.path, limits::k_lock_bytes));
+    result.before = result.lock;
   }
-  if (session.settings.lock_mode == LockMode::frozen && exists) {
+  if (session.settings.lock_mode == LockMode::frozen && result.before) {
     return result;
   }
-  CUKIT_TRY_ASSIGN(machine, machine_facts(session, result.manifest));
-  if (!exists) {
+  CUKIT_TRY_ASSIGN(
+      machine, machine_facts(session, result.manifest, result.before ? &*result.before : nullptr));
+  if (!result.before) {
     result.why = "there is none yet";
-  } else {
-    CUKIT_TRY_ASSIGN(result.why,
-                     resolve::stale(result.lock, result.manifest, session.knowledge, machine));
+    return result;
+  }
+  CUKIT_TRY_ASSIGN(result.why,
+                   resolve::stale(result.lock, result.manifest, session.knowledge, machine));
+  if (result.why.empty()) {
+    CUKIT_TRY_ASSIGN(const auto edit,
+                     resolve::changed_by_hand(result.lock, text, session.knowledge));
+    result.why = edit.empty() ? "" : "it was changed by hand: " + edit;
   }
   return result;
 }
 
+tl::unexpected<Error> not_seen(const manifest::Manifest& manifest, text::Position at,
+                               std::string_view what, const std::string& why, std::string hint) {
+  return tl::unexpected<Error>(
+      Error{.code = ErrorCode::usage,
+            .message = fmt::format("`{}: native`, but no {} is seen here: {}",
+                                   what == "GPU" ? "gpus" : "driver", what, why),
+            .where = text::place(manifest.file, at),
+            .hint = std::move(hint)});
+}
+
+Result<void> assume_gpus(const Session& session, const manifest::Manifest& manifest,
+                         resolve::MachineFacts& facts) {
+  const auto& texts = session.settings.assume_gpus;
+  if (!texts.empty() && !manifest.native_gpus) {
+    return fail(ErrorCode::usage, "--assume-gpu stands for `gpus: native`, which {} does not say",
+                manifest.file);
+  }
+  for (const auto& text : texts) {
+    CUKIT_TRY_ASSIGN(const auto target, knowledge::find_gpu(session.knowledge, text));
+    facts.gpus.push_back(
+        {.index = static_cast<int>(facts.gpus.size()), .name = text, .uuid = {}, .target = target});
+  }
+  facts.assumed_gpus = !texts.empty();
+  return {};
+}
+
+Result<void> assume_driver(const Session& session, const manifest::Manifest& manifest,
+                           resolve::MachineFacts& facts) {
+  const auto& text = session.settings.assume_driver;
+  if (text.empty()) {
+    return {};
+  }
+  if (!manifest.native_driver) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = fmt::format("--assume-driver stands for `driver: native`, which {} does "
+                                     "not say",
+                                     manifest.file),
+              .hint = fmt::format("write `driver: native`, or the driver itself: `driver: "
+                                  "\">={}\"`",
+                                  text)});
+  }
+  CUKIT_TRY_ASSIGN(const auto version, Version::parse(text));
+  facts.driver = host::Driver{.version = version, .cuda = {}};
+  facts.assumed_driver = true;
+  return {};
+}
+
+/// What the machine shows of the native wishes that nobody assumed; where it shows nothing, what
+/// the earlier lock assumed stays.
+Result<void> look_at_devices(const Session& session, const manifest::Manifest& manifest,
+                             const lock::Lock* earlier, resolve::MachineFacts& facts) {
+  const bool needs_gpus = manifest.native_gpus && !facts.assumed_gpus;
+  const bool needs_driver = manifest.native_driver && !facts.assumed_driver;
+  if (!needs_gpus && !needs_driver) {
+    return {};
+  }
+  const auto devices = host::devices(session.stop);
+  if (needs_gpus) {
+    facts.gpus = devices.gpus;
+    if (facts.gpus.empty() && earlier != nullptr && earlier->assumed_gpus) {
+      facts.assumed_gpus = true;
+      for (const auto& target : earlier->gpus) {
+        facts.gpus.push_back({.index = 0, .name = target.sm(), .uuid = {}, .target = target});
+      }
+    }
+    if (facts.gpus.empty()) {
+      return not_seen(manifest, manifest.native_gpus_at, "GPU", devices.why_none,
+                      "name the GPUs instead (`gpus: [sm_90]`), or say --assume-gpu sm_90");
+    }
+  }
+  if (needs_driver) {
+    facts.driver = devices.driver;
+    if (!facts.driver && earlier != nullptr && earlier->assumed_driver) {
+      CUKIT_TRY_ASSIGN(const auto version, Version::parse(earlier->driver));
+      facts.driver = host::Driver{.version = version, .cuda = {}};
+      facts.assumed_driver = true;
+    }
+    if (!facts.driver) {
+      return not_seen(manifest, manifest.native_driver_at, "driver", devices.why_none,
+                      "name the oldest driver instead (`driver: \">=580\"`), or say "
+                      "--assume-driver 580");
+    }
+  }
+  return {};
+}
+
 } // namespace
 
-Result<resolve::MachineFacts> machine_facts(Session& session, manifest::Manifest& manifest) {
+Result<resolve::MachineFacts> machine_facts(Session& session, manifest::Manifest& manifest,
+                                            const lock::Lock* earlier) {
   resolve::MachineFacts facts;
   facts.glibc = host::glibc_version();
   if (manifest.host_compiler) {
@@ -139,58 +270,47 @@ Result<resolve::MachineFacts> machine_facts(Session& session, manifest::Manifest
         facts.compiler,
         host::host_compiler(session.environment, manifest.host_compiler->value, session.stop));
   }
-  if (manifest.native_gpus || manifest.native_driver) {
-    const auto devices = host::devices(session.stop);
-    if (manifest.native_gpus && devices.gpus.empty()) {
-      return tl::unexpected<Error>(Error{
-          .code = ErrorCode::usage,
-          .message = fmt::format("`gpus: native`, but no GPU is seen here: {}", devices.why_none),
-          .where = text::place(manifest.file, manifest.native_gpus_at),
-          .hint = "name the GPUs instead, for example `gpus: [sm_90]`"});
-    }
-    if (manifest.native_driver && !devices.driver) {
-      return tl::unexpected<Error>(
-          Error{.code = ErrorCode::usage,
-                .message = fmt::format("`driver: native`, but no driver is seen here: {}",
-                                       devices.why_none),
-                .where = text::place(manifest.file, manifest.native_driver_at),
-                .hint = "name the oldest driver instead, for example `driver: \">=580\"`"});
-    }
-    facts.gpus = devices.gpus;
-    facts.driver = devices.driver;
-  }
+  CUKIT_TRY(assume_gpus(session, manifest, facts));
+  CUKIT_TRY(assume_driver(session, manifest, facts));
+  CUKIT_TRY(look_at_devices(session, manifest, earlier, facts));
   if (manifest.pytorch_venv) {
-    CUKIT_TRY_ASSIGN(const auto cuda, venv_cuda(manifest.pytorch_venv->value, manifest.file,
-                                                manifest.pytorch_venv->at));
-    manifest.pytorch_cuda = manifest::Wish<Version>{
-        .value = cuda, .text = manifest.pytorch_venv->text, .at = manifest.pytorch_venv->at};
+    const auto& wish = *manifest.pytorch_venv;
+    const auto where = text::place(manifest.file, wish.at);
+    CUKIT_TRY_ASSIGN(const auto venv, read_venv(wish.value, where));
+    CUKIT_TRY_ASSIGN(const auto torch, torch_of(venv, wish.value, where));
+    manifest.pytorch_cuda =
+        manifest::Wish<Version>{.value = torch.cuda, .text = wish.text, .at = wish.at};
   }
   return facts;
 }
 
 Outcome<Locked> ensure_lock(Session& session, const fs::path& manifest_path) {
   resolve::MachineFacts machine;
-  std::optional<lock::Lock> earlier;
-  CUKIT_TRY_ASSIGN(auto result, read_existing(session, manifest_path, machine, earlier));
-  const auto mode = session.settings.lock_mode;
-  if (result.why.empty() && mode != LockMode::upgrade && !session.settings.explain) {
+  CUKIT_TRY_ASSIGN(auto result, read_existing(session, manifest_path, machine));
+  const auto& settings = session.settings;
+  const bool must_choose = settings.lock_mode == LockMode::upgrade || settings.explain ||
+                           !settings.exclude_newer.empty() || !settings.assume_gpus.empty() ||
+                           !settings.assume_driver.empty();
+  if (result.why.empty() && !must_choose) {
     return locked_as_it_is(std::move(result), session);
   }
-  if (mode == LockMode::locked || mode == LockMode::frozen) {
+  if (settings.lock_mode == LockMode::locked || settings.lock_mode == LockMode::frozen) {
     return stale_error(result);
   }
-  if (mode == LockMode::upgrade) {
-    earlier.reset();
+  auto earlier = result.before;
+  if (settings.lock_mode == LockMode::upgrade) {
+    CUKIT_TRY_ASSIGN(earlier, kept_choices(result.before, settings.upgrade, session.knowledge));
   }
   CUKIT_TRY_ASSIGN(auto resolution, resolve_online(session, result.manifest, machine,
                                                    earlier ? &*earlier : nullptr));
   CUKIT_TRY(resolve::check_pins(resolution.lock, session.knowledge));
   result.choices = std::move(resolution.choices);
   result.notes = std::move(resolution.notes);
+  result.passed_over = std::move(resolution.passed_over);
   const auto text = lock::write(resolution.lock);
-  result.changed = !path_exists(result.path) || lock::write(result.lock) != text;
+  result.changed = !result.before || read_file(result.path, limits::k_lock_bytes) != text;
   result.lock = std::move(resolution.lock);
-  if (result.changed && !session.settings.dry_run) {
+  if (result.changed && !settings.dry_run) {
     CUKIT_TRY(write_file_atomic(result.path, text));
   }
   return result;
@@ -198,8 +318,7 @@ Outcome<Locked> ensure_lock(Session& session, const fs::path& manifest_path) {
 
 Outcome<Locked> check_lock(Session& session, const fs::path& manifest_path) {
   resolve::MachineFacts machine;
-  std::optional<lock::Lock> earlier;
-  CUKIT_TRY_ASSIGN(auto result, read_existing(session, manifest_path, machine, earlier));
+  CUKIT_TRY_ASSIGN(auto result, read_existing(session, manifest_path, machine));
   if (!result.why.empty()) {
     return stale_error(result);
   }
@@ -208,22 +327,26 @@ Outcome<Locked> check_lock(Session& session, const fs::path& manifest_path) {
 
 Result<void> meets_requirements(const lock::Lock& lock, Platform platform) {
   const auto* part = lock.find(platform);
-  if (part != nullptr && !part->glibc.empty() && platform == Platform::host()) {
-    CUKIT_TRY_ASSIGN(const auto needed, Version::parse(part->glibc));
-    if (host::glibc_version() < needed) {
-      return fail(ErrorCode::expected_no, "the lock needs glibc {}, this machine has {}",
-                  part->glibc, host::glibc_version().text());
-    }
+  if (part == nullptr || platform != Platform::host()) {
+    return {};
   }
-  const auto driver = host::quick_look().driver;
-  if (!lock.driver.empty() && driver) {
-    CUKIT_TRY_ASSIGN(const auto needed, Version::parse(lock.driver));
-    if (*driver < needed) {
-      return fail(ErrorCode::expected_no, "the lock needs driver {} or newer, this machine has {}",
-                  lock.driver, host::driver_text(*driver));
-    }
+  const auto quick = host::quick_look();
+  resolve::Node node{.glibc = host::glibc_version(), .driver = quick.driver, .gpus = {}};
+  if (quick.gpu_count > 0) {
+    node.gpus = host::devices().gpus;
   }
-  return {};
+  auto differences = resolve::unmet(lock, *part, node);
+  if (differences.empty()) {
+    return {};
+  }
+  const bool is_one = differences.size() == 1;
+  Error error{.code = ErrorCode::expected_no,
+              .message = is_one ? differences.front() : "this machine does not meet the lock"};
+  if (!is_one) {
+    error.causes = std::move(differences);
+  }
+  error.hint = "use a machine that meets it, or change the manifest and lock again";
+  return tl::unexpected(std::move(error));
 }
 
 } // namespace cukit::pipeline

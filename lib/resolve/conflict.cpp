@@ -21,6 +21,9 @@ bool admits_minor(const VersionRange& range, const Version& minor) {
 /// Why no release that is offered is in the range, where that is so.
 rules::Verdict nothing_in_range(const VersionRange& range, const Facts& facts, const Offer& offer) {
   const auto& releases = offer.releases();
+  if (releases.empty()) {
+    return {};
+  }
   const bool has_one = std::any_of(releases.begin(), releases.end(), [&](const auto* release) {
     return matches(range, release->version, offer.nvcc_of(*release).value_or(Version()));
   });
@@ -35,6 +38,7 @@ rules::Verdict nothing_in_range(const VersionRange& range, const Facts& facts, c
   for (const auto& release : *facts.releases) {
     auto verdict = rules::compiler_wheels(release.minor);
     if (verdict && admits_minor(range, release.minor)) {
+      verdict->reason += ", and no source of redistributables has its manifest";
       return verdict;
     }
   }
@@ -85,7 +89,7 @@ Demand make_demand(const Wished& wished, const rules::Violation& violation,
 Error nothing_offered(const Problem& problem, const Offer& offer,
                       const std::vector<Candidate>& candidates) {
   Error error{.code = ErrorCode::source,
-              .message = "the index offers no release of CUDA that can be used"};
+              .message = "the sources offer no release of CUDA that can be used"};
   for (const auto& candidate : candidates) {
     for (const auto& constraint : problem.constraints) {
       const auto verdict =
@@ -97,11 +101,16 @@ Error nothing_offered(const Problem& problem, const Offer& offer,
       }
     }
   }
-  for (const auto& left_out : offer.left_out()) {
-    error.causes.push_back(left_out.text);
+  constexpr std::size_t k_shown = 5;
+  const auto& left_out = offer.left_out();
+  for (std::size_t i = 0; i < left_out.size() && i < k_shown; ++i) {
+    error.causes.push_back(left_out[left_out.size() - 1 - i].text); // the newest first
   }
-  error.hint = "check which index is asked (--index-url), and that it has cuda-toolkit and the "
-               "nvidia-* projects";
+  if (left_out.size() > k_shown) {
+    error.causes.push_back(fmt::format("and {} more", left_out.size() - k_shown));
+  }
+  error.hint = "check which index is asked (--index-url) and that it has cuda-toolkit and the "
+               "nvidia-* projects, or which redistributables (CUKIT_REDIST_URL)";
   return error;
 }
 
@@ -167,7 +176,8 @@ Result<Conflict> explain_conflict(const manifest::Manifest& manifest, const Fact
   for (const auto member : set) {
     const auto& wished = problem.demands[member];
     auto violation = reason_of(member, set, matrix, problem, candidates);
-    if (wished.topic == Topic::nvcc) {
+    // of candidates that are only known, the offer says nothing
+    if (wished.topic == Topic::nvcc && candidates.front().release != nullptr) {
       if (auto better = nothing_in_range(manifest.nvcc->value, facts, offer)) {
         violation = *std::move(better);
       }
@@ -176,7 +186,7 @@ Result<Conflict> explain_conflict(const manifest::Manifest& manifest, const Fact
   }
   std::stable_sort(conflict.demands.begin(), conflict.demands.end(),
                    [](const Demand& a, const Demand& b) { return a.line < b.line; });
-  conflict.ways_out = ways_out(manifest, facts, problem, set, matrix, candidates);
+  CUKIT_TRY_ASSIGN(conflict.ways_out, ways_out(manifest, facts, problem, set, matrix, candidates));
   return conflict;
 }
 

@@ -77,6 +77,10 @@ bool Cutoff::allows(std::string_view upload_time) const {
   return !moment.empty() && moment <= text_;
 }
 
+bool Cutoff::allows_day(std::string_view day) const {
+  return is_moment(fmt::format("{}T00:00:00", day)) && day <= text_.substr(0, k_date);
+}
+
 Excluded exclude_newer(catalog::Catalog& catalog, const Cutoff& cutoff) {
   Excluded result;
   const auto is_out = [&](const catalog::WheelFile& file) {
@@ -92,6 +96,13 @@ Excluded exclude_newer(catalog::Catalog& catalog, const Cutoff& cutoff) {
   // They are on the pages too, where they were counted.
   std::erase_if(catalog.releases, [&](const catalog::MetaRelease& release) {
     return !cutoff.allows(release.file.upload_time);
+  });
+  std::erase_if(catalog.manifests, [&](const catalog::RedistManifest& manifest) {
+    if (cutoff.allows_day(manifest.date)) {
+      return false;
+    }
+    ++(manifest.date.empty() ? result.unknown : result.newer);
+    return true;
   });
   return result;
 }

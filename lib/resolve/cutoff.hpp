@@ -15,6 +15,8 @@ public:
   /// `upload_time` as an index states it (ISO 8601 in UTC, fractions allowed); false for a text
   /// that is none.
   [[nodiscard]] bool allows(std::string_view upload_time) const;
+  /// The same for a release's day (2025-10-09), as redistrib manifests have it.
+  [[nodiscard]] bool allows_day(std::string_view day) const;
 
 private:
   std::string text_;

@@ -14,13 +14,8 @@ namespace {
 using Kind = ComponentChange::Kind;
 using Components = std::vector<knowledge::Component>;
 
-bool is_headers(const lock::Artifact& artifact, const Components& components) {
-  const auto* component = knowledge::find_component(components, artifact.component);
-  return !artifact.take.empty() && component != nullptr && artifact.take == component->headers;
-}
-
 std::string version_text(const lock::Artifact& artifact, const Components& components) {
-  return artifact.version.text() + (is_headers(artifact, components) ? " (headers only)" : "");
+  return artifact.version.text() + (is_headers_only(artifact, components) ? " (headers only)" : "");
 }
 
 /// Artifacts of one platform by what they are called.
@@ -356,6 +351,17 @@ private:
 };
 
 } // namespace
+
+bool is_headers_only(const lock::Artifact& artifact,
+                     const std::vector<knowledge::Component>& components) {
+  const auto* component = knowledge::find_component(components, artifact.component);
+  if (component == nullptr || artifact.take.empty()) {
+    return false;
+  }
+  const auto& headers =
+      artifact.source == "redist" ? component->redist.headers : component->headers;
+  return artifact.take == headers;
+}
 
 std::string part_name(const lock::Artifact& artifact,
                       const std::vector<knowledge::Component>& components) {

@@ -59,6 +59,10 @@ struct Diff {
 Result<Diff> diff(const lock::Lock& from, const lock::Lock& to,
                   const knowledge::Knowledge& knowledge);
 
+/// Whether the artifact is there for its headers alone.
+bool is_headers_only(const lock::Artifact& artifact,
+                     const std::vector<knowledge::Component>& components);
+
 /// What an artifact is called: its component, or "ptxas of nvcc" for a part of it.
 std::string part_name(const lock::Artifact& artifact,
                       const std::vector<knowledge::Component>& components);

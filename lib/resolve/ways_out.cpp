@@ -1,5 +1,7 @@
 #include "resolve/ways_out.hpp"
 
+#include "resolve/forward.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -14,7 +16,11 @@ struct Change {
   std::int64_t distance = k_left_out;
   std::string text;
   std::size_t candidate = 0;
+  std::vector<std::string> steps = {};
 };
+
+/// After the driver's own change, before anything that gives something up.
+constexpr std::int64_t k_compat_package = 2;
 
 /// The first version that a wish names.
 Version named_version(const VersionRange& range) {
@@ -87,12 +93,21 @@ private:
       return instead(1, "matched");
     case Topic::driver:
       return instead(1, fmt::format(">={}", toolkit.facts->driver_floor));
+    case Topic::native_driver:
+      return {.distance = 1,
+              .text = fmt::format("a driver of branch {} or newer on this machine, which has {}",
+                                  toolkit.facts->driver_floor,
+                                  host::driver_text(problem_.oldest_driver))};
+    case Topic::host:
+      return {.distance = 3,
+              .text = fmt::format("host.compiler: a gcc up to {} or a clang up to {} instead of {}",
+                                  toolkit.facts->gcc_max, toolkit.facts->clang_max, wished.value)};
     case Topic::pytorch:
       return pytorch_change(wished, toolkit);
     case Topic::gpu:
       return gpu_change(wished, toolkit);
     case Topic::source:
-      return instead(1, "wheels");
+      return instead(1, toolkit.source);
     default:
       return {.text = fmt::format("leave out {} under {}", wished.value, wished.key)};
     }
@@ -140,9 +155,10 @@ private:
 
 } // namespace
 
-std::vector<WayOut> ways_out(const manifest::Manifest& manifest, const Facts& facts,
-                             const Problem& problem, const std::vector<std::size_t>& set,
-                             const Matrix& matrix, const std::vector<Candidate>& candidates) {
+Result<std::vector<WayOut>> ways_out(const manifest::Manifest& manifest, const Facts& facts,
+                                     const Problem& problem, const std::vector<std::size_t>& set,
+                                     const Matrix& matrix,
+                                     const std::vector<Candidate>& candidates) {
   const Tries tries(manifest, facts, problem, matrix, candidates);
   const bool has_other_gpus = manifest.native_gpus || manifest.gpus.size() > 1;
   std::vector<Change> changes;
@@ -151,18 +167,30 @@ std::vector<WayOut> ways_out(const manifest::Manifest& manifest, const Facts& fa
     const auto topic = problem.demands[demand].topic;
     const bool leaves_none = (topic == Topic::gpu && !has_other_gpus) ||
                              (topic == Topic::platform && manifest.platforms.size() < 2);
-    if (change && !(leaves_none && change->distance == k_left_out)) {
-      changes.push_back(*std::move(change));
+    if (!change || (leaves_none && change->distance == k_left_out)) {
+      continue;
     }
+    if (topic == Topic::driver || topic == Topic::native_driver) {
+      CUKIT_TRY_ASSIGN(
+          auto way, forward_way(manifest, facts, problem, candidates[change->candidate].toolkit));
+      if (way) {
+        changes.push_back({.distance = k_compat_package,
+                           .text = std::move(way->change),
+                           .candidate = change->candidate,
+                           .steps = std::move(way->steps)});
+      }
+    }
+    changes.push_back(*std::move(change));
   }
   std::stable_sort(changes.begin(), changes.end(),
                    [](const Change& a, const Change& b) { return a.distance < b.distance; });
   std::vector<WayOut> result;
   for (auto& change : changes) {
     const auto& toolkit = candidates[change.candidate].toolkit;
-    result.push_back({.change = std::move(change.text),
-                      .result = fmt::format("CUDA {} with nvcc {}", toolkit.release.text(),
-                                            toolkit.nvcc.text())});
+    result.push_back(
+        {.change = std::move(change.text),
+         .result = fmt::format("CUDA {} with nvcc {}", toolkit.release.text(), toolkit.nvcc.text()),
+         .steps = std::move(change.steps)});
   }
   return result;
 }

@@ -7,8 +7,9 @@ namespace cukit::resolve {
 
 /// Nearest first: changed values before things left out, small changes before large ones. `set` is
 /// the minimal conflict.
-std::vector<WayOut> ways_out(const manifest::Manifest& manifest, const Facts& facts,
-                             const Problem& problem, const std::vector<std::size_t>& set,
-                             const Matrix& matrix, const std::vector<Candidate>& candidates);
+Result<std::vector<WayOut>> ways_out(const manifest::Manifest& manifest, const Facts& facts,
+                                     const Problem& problem, const std::vector<std::size_t>& set,
+                                     const Matrix& matrix,
+                                     const std::vector<Candidate>& candidates);
 
 } // namespace cukit::resolve

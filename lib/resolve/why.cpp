@@ -36,7 +36,7 @@ public:
       others(*component);
       version(artifact, *component);
     }
-    content(artifact, component);
+    content(artifact);
     origin(artifact);
     return result;
   }
@@ -251,10 +251,8 @@ private:
         rules::k_cccl.source);
   }
 
-  void content(const lock::Artifact& artifact, const knowledge::Component* component) {
-    const bool is_headers =
-        component != nullptr && !artifact.take.empty() && artifact.take == component->headers;
-    if (is_headers) {
+  void content(const lock::Artifact& artifact) {
+    if (is_headers_only(artifact, *facts_.components)) {
       add("taken", "its headers only: nothing here needs the libraries");
     } else if (!artifact.take.empty()) {
       add("taken", join(artifact.take, ", "));

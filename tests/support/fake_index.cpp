@@ -42,8 +42,9 @@ FakeIndex::FakeIndex(FaultServer& server, std::size_t filler)
 
 void FakeIndex::add_file(const std::string& project, const std::string& file, std::string bytes) {
   entries_[project].push_back(fmt::format(
-      R"({{"filename": "{0}", "url": "../../files/{0}", "hashes": {{"sha256": "{1}"}}, "size": {2}, "yanked": false, "upload-time": "2026-01-01T00:00:00Z"}})",
-      file, sha256_of(bytes).hex(), bytes.size()));
+      R"({{"filename": "{0}", "url": "../../files/{0}", "hashes": {{"sha256": "{1}"}}, "size": {2}, "yanked": false{3}}})",
+      file, sha256_of(bytes).hex(), bytes.size(),
+      upload_time_.empty() ? "" : fmt::format(R"(, "upload-time": "{}")", upload_time_)));
   last_[project] = file;
   server_.serve(file_path(file), std::move(bytes));
 }

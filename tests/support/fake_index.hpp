@@ -22,6 +22,8 @@ public:
   void add_release(const std::string& version, const std::string& core_version);
   /// What `nvcc` of the next releases does; the default prints its version and copies nothing.
   void set_nvcc(std::string script) { nvcc_ = std::move(script); }
+  /// When the files of the next releases were uploaded; empty: the page does not say.
+  void set_upload_time(std::string time) { upload_time_ = std::move(time); }
   void publish(); ///< writes the pages; after add_release
 
   [[nodiscard]] std::string url() const; ///< of the simple index
@@ -43,6 +45,7 @@ private:
   FaultServer& server_;
   std::size_t filler_;
   std::string nvcc_;
+  std::string upload_time_ = "2026-01-01T00:00:00Z";
   std::map<std::string, std::vector<std::string>> entries_; ///< JSON of the files of each page
   std::map<std::string, std::string> last_;                 ///< project -> file
   std::vector<std::string> wheels_;

@@ -1,6 +1,8 @@
 #include "fixture.hpp"
 #include "resolve/conflict.hpp"
 
+#include <rapidcheck.h>
+
 #include <gmock/gmock.h>
 
 namespace cukit::resolve {
@@ -187,48 +189,126 @@ bool can_hold(const Matrix& matrix, unsigned subset) {
   return false;
 }
 
-Matrix random_matrix(std::mt19937& random) {
-  Matrix matrix;
-  matrix.demands = 1 + random() % 8;
-  matrix.candidates = 1 + random() % 10;
-  const auto rows = random() % 14;
-  for (unsigned i = 0; i < rows; ++i) {
-    Matrix::Row row;
-    for (auto j = random() % 3; j > 0; --j) {
-      row.demands.push_back(random() % matrix.demands);
+rc::Gen<Matrix> random_matrix() {
+  return rc::gen::exec([] {
+    Matrix matrix;
+    matrix.demands = *rc::gen::inRange<std::size_t>(1, 10);
+    matrix.candidates = *rc::gen::inRange<std::size_t>(1, 12);
+    const auto rows = *rc::gen::inRange(0, 16);
+    for (int i = 0; i < rows; ++i) {
+      Matrix::Row row;
+      row.demands = *rc::gen::resize(3, rc::gen::container<std::vector<std::size_t>>(
+                                            rc::gen::inRange<std::size_t>(0, matrix.demands)));
+      // rules without a demand mostly hold
+      const int chance = row.demands.empty() ? 9 : 5;
+      for (std::size_t candidate = 0; candidate < matrix.candidates; ++candidate) {
+        row.allows.push_back(*rc::gen::inRange(0, 10) < chance);
+      }
+      matrix.rows.push_back(std::move(row));
     }
-    const std::size_t chance = row.demands.empty() ? 9 : 5; // rules without a demand mostly hold
-    for (std::size_t candidate = 0; candidate < matrix.candidates; ++candidate) {
-      row.allows.push_back(random() % 10 < chance);
-    }
-    matrix.rows.push_back(std::move(row));
+    return matrix;
+  });
+}
+
+/// No member can be dropped, and the whole cannot hold: decided without the code under test.
+void check_minimal(const Matrix& matrix, const std::vector<std::size_t>& set) {
+  unsigned subset = 0;
+  for (const auto demand : set) {
+    subset |= 1U << demand;
   }
-  return matrix;
+  RC_ASSERT(!can_hold(matrix, subset));
+  for (unsigned smaller = (subset - 1U) & subset; smaller != 0; smaller = (smaller - 1U) & subset) {
+    RC_ASSERT(can_hold(matrix, smaller));
+  }
 }
 
 TEST(MinimalConflict, agrees_with_brute_force_on_random_instances) {
-  std::mt19937 random(20261130);
-  int conflicts = 0;
-  for (int round = 0; round < 5000; ++round) {
-    const auto matrix = random_matrix(random);
+  EXPECT_TRUE(rc::check("minimal", [] {
+    const auto matrix = *random_matrix();
     const unsigned everything = (1U << matrix.demands) - 1U;
     const auto set = minimal_conflict(matrix);
-    if (can_hold(matrix, everything) || !can_hold(matrix, 0)) {
-      EXPECT_THAT(set, IsEmpty());
-      continue;
+    const bool is_conflict = !can_hold(matrix, everything) && can_hold(matrix, 0);
+    RC_CLASSIFY(is_conflict);
+    if (is_conflict) {
+      check_minimal(matrix, set);
+    } else {
+      RC_ASSERT(set.empty());
     }
-    ++conflicts;
-    unsigned subset = 0;
-    for (const auto demand : set) {
-      subset |= 1U << demand;
+  }));
+}
+
+std::string some_of(const std::vector<std::string>& pool) {
+  const auto chosen =
+      *rc::gen::unique<std::vector<std::string>>(rc::gen::resize(4, rc::gen::elementOf(pool)));
+  return "[" + join(chosen, ", ") + "]";
+}
+
+std::string random_manifest() {
+  const auto line = [](const char* key, const std::string& value) {
+    return fmt::format("{}: {}\n", key, value);
+  };
+  const auto maybe = [] { return *rc::gen::arbitrary<bool>(); };
+  const auto one_of = [](const std::vector<std::string>& pool) {
+    return *rc::gen::elementOf(pool);
+  };
+  std::string text = line("gpus", "[" + one_of({"sm_70", "sm_90", "sm_107", "sm_120f"}) + ", " +
+                                      one_of({"sm_75", "sm_100a", "sm_121", "sm_87"}) + "]");
+  text +=
+      line("platforms", one_of({"[linux-x86_64]", "[linux-sbsa]", "[linux-x86_64, linux-sbsa]"}));
+  text += maybe() ? line("pytorch", one_of({"cu126", "cu128", "cu130", "cu132"})) : "";
+  text +=
+      maybe() ? line("driver", one_of({"\">=535\"", "\">=580\"", "\">=610\"", "\"<600\""})) : "";
+  text +=
+      maybe() ? line("components", some_of({"core", "nvrtc", "math", "binutils", "tileiras"})) : "";
+  text += maybe() ? line("consumers", some_of({"flashinfer", "deepgemm", "triton"})) : "";
+  text += "toolkit:\n  nvcc: " +
+          one_of({"\">=13\"", "\"13.0\"", "\"13.4\"", "\"12.8\"", "\"13.0.88\""}) + "\n";
+  text += maybe() ? "  headers: " + one_of({"\"13.0\"", "\"13.2\""}) + "\n" : "";
+  text += maybe() ? "  cccl: " + one_of({"\"3.0\"", "\">=3.4\"", "matched"}) + "\n" : "";
+  text += maybe() ? "  ptxas: " + one_of({"\"13.0\"", "\">=13.2\""}) + "\n" : "";
+  return text;
+}
+
+TEST(MinimalConflict, holds_for_random_manifests_on_the_real_index) {
+  static const auto catalog = real_catalog();
+  EXPECT_TRUE(rc::check("real", [] {
+    const auto body = random_manifest();
+    RC_LOG(body);
+    const auto manifest = manifest_of(body);
+    const auto facts = *Facts::load(recipes());
+    const auto problem = *make_problem(manifest, facts, {}, true);
+    const Offer offer(catalog, facts, nullptr, false, {std::string(k_wheels)}, false);
+    const auto list = candidates(manifest, facts, offer, problem.platforms, nullptr);
+    const auto matrix = make_matrix(problem, list);
+    RC_PRE(matrix.demands <= 16U);
+    const auto set = minimal_conflict(matrix);
+    RC_CLASSIFY(!set.empty());
+    if (set.empty()) {
+      RC_ASSERT(first_allowed(problem, list).has_value());
+    } else {
+      check_minimal(matrix, set);
     }
-    ASSERT_FALSE(can_hold(matrix, subset));
-    for (unsigned smaller = (subset - 1U) & subset; smaller != 0;
-         smaller = (smaller - 1U) & subset) {
-      ASSERT_TRUE(can_hold(matrix, smaller));
-    }
+  }));
+}
+
+TEST(Conflict, an_old_driver_of_a_data_centre_gpu_may_stay_with_cuda_compat) {
+  const auto conflict =
+      conflict_of("gpus: [H100, \"NVIDIA L40S\"]\ndriver: \">=535\"\nplatforms: [linux-x86_64]\n");
+  ASSERT_THAT(conflict.ways_out, SizeIs(2));
+  EXPECT_EQ(conflict.ways_out[0].change, "driver: >=580 instead of >=535");
+  const auto& way = conflict.ways_out[1];
+  EXPECT_THAT(way.change, HasSubstr("cuda-compat-13-"));
+  EXPECT_THAT(way.change, HasSubstr("branch 535"));
+  ASSERT_THAT(way.steps, Not(IsEmpty()));
+  EXPECT_THAT(way.steps[1], HasSubstr("LD_LIBRARY_PATH=/usr/local/cuda-13."));
+}
+
+TEST(Conflict, cuda_compat_is_not_offered_where_some_gpu_is_none_for_data_centres) {
+  for (const auto* gpus : {"[H100, \"GeForce RTX 4090\"]", "[sm_89]", "[sm_90, sm_120]"}) {
+    const auto conflict =
+        conflict_of(fmt::format("gpus: {}\ndriver: \">=535\"\nplatforms: [linux-x86_64]\n", gpus));
+    EXPECT_THAT(text_of(conflict), Not(HasSubstr("cuda-compat"))) << gpus;
   }
-  EXPECT_GT(conflicts, 500);
 }
 
 } // namespace
