@@ -92,7 +92,8 @@ int run(int argc, char** argv) {
   for (void (*enroll)(Commands&) :
        {register_up, register_lock, register_fetch_and_build, register_validate, register_env,
         register_run, register_list, register_verify, register_switch, register_gc,
-        register_releases, register_gpus, register_diff, register_mirror, register_bundle}) {
+        register_releases, register_gpus, register_matrix, register_diff, register_why,
+        register_init, register_mirror, register_bundle}) {
     enroll(commands);
   }
   try {
