@@ -75,7 +75,7 @@ TEST_F(NormaliseTest, reads_the_soname_that_a_real_linker_wrote) {
   EXPECT_THAT(overview(), Contains(Pair("lib/libfoo.so", "link to libfoo.so.7")));
 }
 
-TEST_F(NormaliseTest, a_library_or_program_of_another_processor_is_an_error) {
+TEST_F(NormaliseTest, row40_a_library_or_program_of_another_processor_is_an_error) {
   for (const char* path :
        {"nvidia/cu13/lib/libaaaa.so.4", "nvidia/cu13/bin/nvcc", "nvidia/cu13/nvvm/bin/cicc"}) {
     platform_.artifacts.clear();

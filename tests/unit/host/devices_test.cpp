@@ -93,7 +93,7 @@ TEST_F(DevicesTest, takes_the_drivers_version_from_its_file_name_when_the_kernel
   EXPECT_EQ(devices.driver->version, Version::parse("580.159.04").value());
 }
 
-TEST_F(DevicesTest, refuses_a_stub_by_name) {
+TEST_F(DevicesTest, row40_refuses_a_stub_by_name) {
   make_driver(k_good_driver, "34");
   const auto devices = ask();
   EXPECT_TRUE(devices.gpus.empty());

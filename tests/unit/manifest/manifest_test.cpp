@@ -135,7 +135,7 @@ TEST(Manifest, matched_cccl_is_the_default) {
   EXPECT_EQ(matched.digest, must_read("cukit: 1\ngpus: native\n").digest);
 }
 
-TEST(ManifestMistakes, are_all_reported_at_once_in_the_order_of_the_file) {
+TEST(ManifestMistakes, row03_are_all_reported_at_once_in_the_order_of_the_file) {
   const auto result = read("cukit: 1\n"
                            "gpu: [sm_120]\n"
                            "gpus: [sm_125, RTX 509]\n"
@@ -176,7 +176,7 @@ struct BadCase {
   const char* message;
 };
 
-TEST(ManifestMistakes, have_a_place_and_a_next_step) {
+TEST(ManifestMistakes, row03_have_a_place_and_a_next_step) {
   const BadCase cases[] = {
       {"", "m.yaml", "the manifest is empty"},
       {"# nothing\n", "m.yaml", "the manifest is empty"},
@@ -308,7 +308,7 @@ TEST_F(ManifestFile, that_is_empty_is_refused) {
   EXPECT_THAT(error.hint, HasSubstr("gpus: [sm_90]"));
 }
 
-TEST_F(ManifestFile, of_50_megabytes_is_refused_by_its_size) {
+TEST_F(ManifestFile, row05_of_50_megabytes_is_refused_by_its_size) {
   const auto path = write("large.yaml", "cukit: 1\n");
   fs::resize_file(path, 50'000'000);
   const auto error = refusal(path);
@@ -316,7 +316,7 @@ TEST_F(ManifestFile, of_50_megabytes_is_refused_by_its_size) {
   EXPECT_EQ(error.message, "the manifest has 50 MB, more than the 1.0 MB that one may have");
 }
 
-TEST_F(ManifestFile, that_is_not_utf8_is_refused_with_the_offset) {
+TEST_F(ManifestFile, row05_that_is_not_utf8_is_refused_with_the_offset) {
   const auto path = write("latin1.yaml", "cukit: 1\ngpus: [sm_90] # caf\xe9\n");
   const auto error = refusal(path);
   EXPECT_EQ(error.code, ErrorCode::usage);

@@ -98,7 +98,7 @@ TEST(Rules, gpus_begin_and_end) {
   EXPECT_TRUE(rules::gpu_range(architecture, gpu("sm_120"), v("13.0")));
 }
 
-TEST(Rules, drivers) {
+TEST(Rules, row40_drivers_older_than_the_release_needs_are_refused) {
   const std::vector<knowledge::Release> releases{release("13.0", "9.0", 580),
                                                  release("13.2", "9.2", 595)};
   EXPECT_FALSE(rules::driver_floor(releases[1], v("580.65.06")));
@@ -122,7 +122,7 @@ TEST(Rules, the_oldest_driver_of_a_range) {
   }
 }
 
-TEST(Rules, host_compilers) {
+TEST(Rules, row40_a_host_compiler_newer_than_the_headers_take_is_refused) {
   const auto cuda = release("13.0", "9.0", 580);
   const auto with = [&](const char* kind, const char* version) {
     return rules::host_compiler(cuda, {.path = "/usr/bin/c++", .kind = kind, .version = v(version)})

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 namespace cukit::text {
 namespace {
@@ -32,7 +33,7 @@ TEST(Yaml, counts_columns_in_characters) {
   EXPECT_EQ(read("{größe: ä, b: c}\n").find("b")->at, (Position{1, 15}));
 }
 
-TEST(Yaml, keeps_plain_scalars_as_text) {
+TEST(Yaml, row04_keeps_plain_scalars_as_text) {
   const auto root = read("a: 13.10\nb: no\nc: 012\nd: 1e3\ne: 2026-11-30\nf: \"null\"\ng: ~\nh:\n");
   EXPECT_EQ(root.find("a")->scalar, "13.10");
   EXPECT_EQ(root.find("b")->scalar, "no");
@@ -47,7 +48,7 @@ TEST(Yaml, keeps_plain_scalars_as_text) {
   EXPECT_EQ(root.find("z"), nullptr);
 }
 
-TEST(Yaml, takes_byte_order_mark_and_crlf) {
+TEST(Yaml, row05_takes_byte_order_mark_and_crlf) {
   const auto root = read("\xef\xbb\xbf"
                          "a: 1\r\nb: 2\r\n");
   EXPECT_EQ(root.find("b")->scalar, "2");
@@ -66,7 +67,7 @@ struct Refused {
   const char* message;
 };
 
-TEST(Yaml, refuses_with_the_place_and_a_hint) {
+TEST(Yaml, row03_refuses_with_the_place_and_a_hint) {
   const Refused cases[] = {
       {"a: &x 1\n", "f.yaml:1:4", "anchors (`&name`) are not taken"},
       {"&x a: 1\n", "f.yaml:1:1", "anchors (`&name`) are not taken"},
@@ -103,7 +104,7 @@ TEST(Yaml, refuses_with_the_place_and_a_hint) {
   }
 }
 
-TEST(Yaml, refuses_nul_bytes) {
+TEST(Yaml, row05_refuses_nul_bytes) {
   const auto result = parse_yaml(std::string_view("a: b\0c\n", 7), "f.yaml");
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().message, "control character 0x00 at offset 4");
@@ -121,17 +122,53 @@ TEST(Yaml, takes_the_limit_of_depth_and_not_one_more) {
   EXPECT_EQ(result.error().message, "more than 64 levels inside each other");
 }
 
-TEST(Yaml, refuses_very_deep_text_without_recursion) {
+TEST(Yaml, row01_refuses_very_deep_text_with_its_place) {
   for (const auto* part : {"[", "{", "- ", "? "}) {
     std::string text;
     for (int i = 0; i < 100'000; ++i) {
       text += part;
     }
-    EXPECT_FALSE(parse_yaml(text, "f.yaml").has_value()) << part;
+    const auto result = parse_yaml(text, "f.yaml");
+    ASSERT_FALSE(result.has_value()) << part;
+    EXPECT_EQ(result.error().code, ErrorCode::usage) << part;
+    EXPECT_THAT(result.error().where, ::testing::StartsWith("f.yaml:1:")) << part;
   }
 }
 
-TEST(Yaml, finds_a_duplicate_among_many_keys) {
+TEST(Yaml, row02_refuses_an_alias_bomb_and_a_value_inside_itself_at_the_first_anchor) {
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 30; ++i) {
+    bomb += fmt::format("a{}: &a{} [*a{}, *a{}, *a{}, *a{}]\n", i, i, i - 1, i - 1, i - 1, i - 1);
+  }
+  for (const auto& [text, where] : {std::pair<std::string, std::string>{bomb, "f.yaml:1:5"},
+                                    {"a: &a\n  - *a\n", "f.yaml:1:4"},
+                                    {"a: &a {b: *a}\n", "f.yaml:1:4"},
+                                    {"a: *nobody\n", "f.yaml:1:4"}}) {
+    const auto result = parse_yaml(text, "f.yaml");
+    ASSERT_FALSE(result.has_value()) << text;
+    EXPECT_EQ(result.error().where, where) << text;
+  }
+}
+
+/// Peak memory of this process so far, in kB.
+long peak_kilobytes() {
+  struct rusage usage {};
+  EXPECT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
+  return usage.ru_maxrss;
+}
+
+TEST(Yaml, row06_malformed_block_scalars_end_with_an_error_in_little_memory) {
+  const auto before = peak_kilobytes();
+  for (const auto* text :
+       {"a: |x\n  b\n", "a: |99\n  b\n", "a: |0\n b\n", "a: >-+\n  b\n", "a: |2\n b\nc: d\n",
+        "- k: v\n  folded:\n    (one and (\n\"two\",\n    \"three\"\n    )  )  \n    ",
+        "a: |\n  b\n c\nd: e\n", "a: | b\n  c\n"}) {
+    EXPECT_FALSE(parse_yaml(text, "f.yaml").has_value()) << text;
+  }
+  EXPECT_LT(peak_kilobytes() - before, 64 * 1024);
+}
+
+TEST(Yaml, row03_finds_a_duplicate_among_many_keys) {
   std::string text;
   for (int i = 0; i < 20'000; ++i) {
     text += fmt::format("k{}: v\n", i);

@@ -181,7 +181,7 @@ TEST_F(BuildTest, does_not_apply_what_the_toolkit_has_no_component_for) {
   EXPECT_EQ(only_build().state, State::passed);
 }
 
-TEST_F(BuildTest, fails_when_a_library_that_a_program_loads_is_missing_in_the_tree) {
+TEST_F(BuildTest, row40_fails_when_a_library_that_a_program_loads_is_missing_in_the_tree) {
   put_kernel("plain", "targets: plain\nlibraries: [\"lib/libcudart.so.*\"]\n");
   ASSERT_TRUE(make_directories(folder() / "tree/lib"));
   const auto result = only_build();

@@ -38,29 +38,47 @@ TEST_F(RunTest, passes_a_program_that_prints_the_right_number) {
   EXPECT_EQ(run.numbers.at("sum"), 12);
 }
 
-TEST_F(RunTest, fails_a_program_with_a_wrong_number) {
+TEST_F(RunTest, row41_fails_a_program_with_a_wrong_number) {
   const auto run = only_run("echo number sum 11");
   EXPECT_EQ(run.state, State::failed);
   EXPECT_EQ(run.numbers.at("sum"), 11);
 }
 
-TEST_F(RunTest, ends_a_program_that_hangs) {
+TEST_F(RunTest, row41_ends_a_program_that_hangs) {
   const auto run =
       only_run("exec tail -f /dev/null", {.time = std::chrono::seconds(1), .output_bytes = 1024});
   EXPECT_EQ(run.state, State::failed);
   EXPECT_EQ(run.reason, "it did not end within 1 s");
 }
 
-TEST_F(RunTest, reads_a_flood_of_output_without_keeping_it) {
+TEST_F(RunTest, row41_reads_a_flood_of_output_without_keeping_it) {
   const auto run = only_run("echo number sum 12; head -c 64000000 /dev/zero");
   EXPECT_EQ(run.state, State::failed);
   EXPECT_NE(run.reason.find("printed more than"), std::string::npos) << run.reason;
 }
 
-TEST_F(RunTest, survives_a_program_that_crashes) {
+TEST_F(RunTest, row41_survives_a_program_that_crashes) {
   const auto run = only_run("echo number sum 12; kill -SEGV $$");
   EXPECT_EQ(run.state, State::failed);
   EXPECT_NE(run.reason.find("signal 11"), std::string::npos) << run.reason;
+}
+
+TEST_F(RunTest, row41_one_bad_program_does_not_touch_the_next) {
+  // Hangs, floods, forks and leaves a child behind, crashes: and then one that is good.
+  add("hangs", "sm_90", "exec tail -f /dev/null");
+  add("floods", "sm_90", "echo number sum 12; head -c 3000000 /dev/zero");
+  add("forks", "sm_90", "echo number sum 12; (trap '' TERM; exec tail -f /dev/null) & exit 1");
+  add("crashes", "sm_90", "kill -SEGV $$");
+  add("sticks", "sm_90", "echo 'cudaErrorIllegalAddress (700)' >&2; exit 1");
+  add("good", "sm_90", k_right);
+  const auto report =
+      run_on(one_gpu(), {.time = std::chrono::seconds(1), .output_bytes = 1U << 20U});
+  ASSERT_EQ(report.runs.size(), 6U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(report.runs[i].state, State::failed) << report.runs[i].kernel;
+    EXPECT_FALSE(report.runs[i].reason.empty()) << report.runs[i].kernel;
+  }
+  EXPECT_EQ(report.runs[5].state, State::passed) << report.runs[5].reason;
 }
 
 TEST_F(RunTest, takes_a_skip_with_a_reason_for_what_it_is) {
@@ -69,7 +87,7 @@ TEST_F(RunTest, takes_a_skip_with_a_reason_for_what_it_is) {
   EXPECT_EQ(run.reason, "no cooperative launch");
 }
 
-TEST_F(RunTest, fails_a_program_that_loaded_another_library_than_the_bundles) {
+TEST_F(RunTest, row40_fails_a_program_that_loaded_another_library_than_the_bundles) {
   add_library("libcudart.so.13", "the tree's");
   ASSERT_TRUE(write_file_atomic(folder() / "libcudart.so.13", "the system's"));
   const auto run = only_run("echo number sum 12; echo loaded $PWD/libcudart.so.13");
@@ -114,7 +132,7 @@ TEST_F(RunTest, runs_each_program_on_every_gpu_that_can) {
   EXPECT_EQ(report.gpus.size(), 3U);
 }
 
-TEST_F(RunTest, says_that_no_gpu_here_runs_a_target) {
+TEST_F(RunTest, row40_says_that_no_gpu_here_runs_a_target) {
   add("plain", "sm_120", k_right);
   const auto report = run_on(one_gpu());
   ASSERT_EQ(report.runs.size(), 1U);
@@ -123,7 +141,7 @@ TEST_F(RunTest, says_that_no_gpu_here_runs_a_target) {
   EXPECT_FALSE(report.has_failure());
 }
 
-TEST_F(RunTest, without_a_gpu_is_not_run_and_not_passed) {
+TEST_F(RunTest, row40_without_a_gpu_is_not_run_and_not_passed) {
   add("plain", "sm_90", "exit 1");
   const auto report = run_on({.driver = std::nullopt, .gpus = {}, .why_none = "no NVIDIA driver"});
   ASSERT_EQ(report.runs.size(), 1U);
