@@ -124,11 +124,7 @@ Result<Blob> Job::from_path(const fs::path& path) {
     return fail(ErrorCode::source, "{} is no regular file", printable(path.string()));
   }
   if (static_cast<std::uint64_t>(info.st_size) != wanted_.size) {
-    Error error{.code = ErrorCode::integrity, .message = {}, .where = shown_location()};
-    error.message = fmt::format("{} has {} bytes there, but {} are locked", wanted_.file,
-                                info.st_size, wanted_.size);
-    error.hint = "repair the copy there, or name another source";
-    return tl::unexpected<Error>(std::move(error));
+    return tl::unexpected<Error>(wrong_size(static_cast<std::uint64_t>(info.st_size)));
   }
   CUKIT_TRY_ASSIGN(const Sha256 digest, hash_file(*fd, wanted_.size, shown_hashing(), stop_));
   if (digest != wanted_.sha256) {
@@ -158,8 +154,7 @@ Result<void> Job::start(std::uint64_t offset, std::optional<std::uint64_t> total
   // break.
   if (total && (*total > wanted_.size || (offset > 0 && *total != wanted_.size))) {
     is_misfit_ = true;
-    return fail(ErrorCode::integrity, "{} has {} bytes there, but {} are locked", wanted_.file,
-                *total, wanted_.size);
+    return tl::unexpected<Error>(wrong_size(*total));
   }
   if (offset == 0) {
     CUKIT_TRY(part_.restart());
@@ -221,13 +216,17 @@ std::optional<http::Client::Again> Job::after_failure(http::Ended ended, double 
   }
   const bool is_misfit = std::exchange(is_misfit_, false);
   if (ended.range_refused || is_misfit || error.code == ErrorCode::integrity) {
+    const std::uint64_t there = part_.is_open() ? part_.size() : 0;
     if (part_.is_open()) {
       if (auto emptied = part_.restart(); !emptied) {
         return end(tl::unexpected<Error>(std::move(emptied).error()));
       }
     }
-    const bool has_chance = (ended.range_refused || is_misfit) && !began_anew_;
-    return has_chance ? from_the_start(error) : next_location(std::move(error));
+    if ((ended.range_refused || is_misfit) && !began_anew_) {
+      return from_the_start(error);
+    }
+    // Asked twice for what comes after its end: the file there is shorter, and no accident was.
+    return next_location(ended.range_refused && there > 0 ? wrong_size(there) : std::move(error));
   }
   if (part_.size() >= furthest_ + k_worthwhile_bytes) {
     attempts_ = 0;
@@ -279,6 +278,15 @@ std::optional<http::Client::Again> Job::end(Result<Blob> result) {
 Result<Blob> Job::take_result() {
   CUKIT_ENSURE(result_, "a download that has not ended has no result");
   return std::move(*result_);
+}
+
+Error Job::wrong_size(std::uint64_t there) const {
+  Error error{.code = ErrorCode::integrity, .message = {}, .where = shown_location()};
+  error.message =
+      fmt::format("{} has {} bytes there, but {} are locked", wanted_.file, there, wanted_.size);
+  error.hint = "repair the copy there or name another source; where the lock was edited, make it "
+               "again with `cukit lock`";
+  return error;
 }
 
 Error Job::wrong_digest(const Sha256& got) const {

@@ -47,6 +47,7 @@ private:
   std::optional<Again> next_location(Error error);
   std::optional<Again> end(Result<Blob> result);
   std::optional<Again> again(std::chrono::milliseconds delay);
+  [[nodiscard]] Error wrong_size(std::uint64_t there) const;
   Error wrong_digest(const Sha256& got) const;
   Error all_failed();
 
