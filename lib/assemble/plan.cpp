@@ -1,5 +1,6 @@
 #include "assemble/artifact_files.hpp"
 #include "assemble/normalise.hpp"
+#include "assemble/redist_layout.hpp"
 
 namespace cukit::assemble {
 
@@ -23,13 +24,13 @@ Result<void> add_licence(Claims& claims, const lock::Artifact& artifact, TreeFil
   return claims.add(std::move(file), describe(artifact));
 }
 
-Result<void> add_artifact(Claims& claims, const lock::Artifact& artifact,
-                          const std::map<std::string, store::Entry>& entries) {
+Result<void> add_artifact(Claims& claims, const lock::Artifact& artifact, const lock::Lock& lock,
+                          Platform platform, const std::map<std::string, store::Entry>& entries) {
   const auto entry = entries.find(lock::store_key(artifact));
   if (entry == entries.end()) {
     return fail(ErrorCode::host, "the content of {} is not in the store", artifact.file);
   }
-  CUKIT_TRY_ASSIGN(auto files, artifact_files(artifact, entry->second));
+  CUKIT_TRY_ASSIGN(auto files, artifact_files(artifact, entry->second, lock.release, platform));
   for (auto& file : files.content) {
     CUKIT_TRY(claims.add(std::move(file), describe(artifact)));
   }
@@ -68,12 +69,14 @@ Result<std::vector<TreeFile>> plan(const lock::Lock& lock, const lock::PlatformL
   }
   Claims claims;
   for (const auto& artifact : platform.artifacts) {
-    CUKIT_TRY(add_artifact(claims, artifact, entries));
+    CUKIT_TRY(add_artifact(claims, artifact, lock, platform.platform, entries));
   }
   for (const auto& artifact : platform.artifacts) { // after all files: a link may lead to another's
     CUKIT_TRY(add_links(claims, artifact));
   }
+  CUKIT_TRY(place_required(claims, platform));
   CUKIT_TRY(normalise(claims, lock, platform));
+  CUKIT_TRY(check_required(claims, platform));
   return std::move(claims).finish();
 }
 

@@ -1,8 +1,9 @@
-// What exists: the wheels that a Python index offers, and the cuda-toolkit metapackages that pin
-// them to a release.
+// What exists: the wheels that a Python index offers, the cuda-toolkit metapackages that pin them
+// to a release, and the manifests of NVIDIA's redistributables.
 #pragma once
 
 #include "base/sha256.hpp"
+#include "catalog/redist.hpp"
 #include "catalog/requirement.hpp"
 #include "model/platform.hpp"
 #include "model/version.hpp"
@@ -41,8 +42,10 @@ struct Catalog {
   /// By normalised name; files by version, then name. Yanked files and pre-releases are in it,
   /// marked: whoever chooses must not take them unasked.
   std::map<std::string, std::vector<WheelFile>> projects;
-  std::vector<MetaRelease> releases; ///< by version, ascending; no yanked one, no pre-release
-  std::vector<std::string> notes;    ///< what was left out and why
+  std::vector<MetaRelease> releases;     ///< by version, ascending; no yanked one, no pre-release
+  std::vector<RedistManifest> manifests; ///< of all products, by product, then label
+  bool redist_was_asked = false;         ///< else `manifests` being empty says nothing
+  std::vector<std::string> notes;        ///< what was left out and why
 };
 
 /// The parts of a wheel's name (binary distribution format of the PyPA); empty when it is no name

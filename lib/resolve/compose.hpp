@@ -12,6 +12,8 @@ struct Inputs {
   const Problem& problem;
   const Offer& offer;
   const lock::Lock* earlier;
+  bool is_gpu_assumed = false; ///< what stands for `native` was said on the command line
+  bool is_driver_assumed = false;
 };
 
 /// Lock, choices with their reasons, and what is still to be read of ranged artifacts. Notes are

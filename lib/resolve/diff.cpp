@@ -374,6 +374,14 @@ std::string part_name(const lock::Artifact& artifact,
         return fmt::format("{} of {}", part, component->name);
       }
     }
+    for (const auto& inner : components) {
+      const auto& older = inner.redist.older;
+      if (artifact.source == "redist" && older && older->within == artifact.component &&
+          std::is_permutation(artifact.take.begin(), artifact.take.end(), older->files.begin(),
+                              older->files.end())) {
+        return fmt::format("{} of {}", inner.name, component->name);
+      }
+    }
   }
   return artifact.component;
 }

@@ -6,6 +6,7 @@ namespace cukit::resolve {
 
 Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
   Facts facts;
+  facts.knowledge = &knowledge;
   CUKIT_TRY_ASSIGN(facts.releases, knowledge.releases());
   CUKIT_TRY_ASSIGN(facts.architectures, knowledge.architectures());
   CUKIT_TRY_ASSIGN(facts.components, knowledge.components());
@@ -13,6 +14,7 @@ Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(facts.consumers, knowledge.consumers());
   CUKIT_TRY_ASSIGN(facts.pytorch, knowledge.pytorch());
   CUKIT_TRY_ASSIGN(facts.pins, knowledge.pins());
+  CUKIT_TRY_ASSIGN(facts.tables, knowledge.tables());
   for (const auto name : {k_nvcc, k_cudart, k_cccl}) {
     CUKIT_TRY(facts.component(name));
   }
@@ -31,6 +33,10 @@ const knowledge::Consumer* Facts::consumer(std::string_view name) const {
   const auto found = std::find_if(consumers->begin(), consumers->end(),
                                   [&](const auto& consumer) { return consumer.name == name; });
   return found == consumers->end() ? nullptr : &*found;
+}
+
+bool takes_ptxas(const std::vector<std::string>& take) {
+  return std::find(take.begin(), take.end(), "bin/ptxas") != take.end();
 }
 
 bool has_minor_of_nvcc(std::string_view component) {

@@ -17,6 +17,7 @@ constexpr std::string_view k_toolkit_project = "cuda-toolkit";
 constexpr std::string_view k_ptxas_part = "ptxas";
 
 struct Facts {
+  const knowledge::Knowledge* knowledge = nullptr; ///< for what is looked up rarely
   const std::vector<knowledge::Release>* releases = nullptr;
   const std::vector<knowledge::Architecture>* architectures = nullptr;
   const std::vector<knowledge::Component>* components = nullptr;
@@ -24,12 +25,16 @@ struct Facts {
   const std::vector<knowledge::Consumer>* consumers = nullptr;
   const std::vector<knowledge::PyTorch>* pytorch = nullptr;
   const std::map<std::string, Sha256>* pins = nullptr;
+  const std::vector<knowledge::ReleaseTable>* tables = nullptr;
 
   static Result<Facts> load(const knowledge::Knowledge& knowledge);
   /// The component that recipes must have under that name.
   Result<const knowledge::Component*> component(std::string_view name) const;
   [[nodiscard]] const knowledge::Consumer* consumer(std::string_view name) const;
 };
+
+/// Whether `take` of an artifact of nvcc is the ptxas part, not some other share of an archive.
+bool takes_ptxas(const std::vector<std::string>& take);
 
 /// A component whose versions are numbered like nvcc's, of its minor.
 bool has_minor_of_nvcc(std::string_view component);

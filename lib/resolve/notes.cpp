@@ -75,6 +75,17 @@ void add_host(std::vector<Note>& list, const manifest::Manifest& manifest, const
   }
 }
 
+/// Why a toolkit comes from archives although the manifest does not ask for that.
+void add_source(std::vector<Note>& list, const Inputs& inputs, const Candidate& chosen) {
+  const auto wheels = rules::compiler_wheels(chosen.toolkit.release);
+  const bool is_unasked = inputs.manifest.sources.empty() && chosen.release->redist != nullptr;
+  if (is_unasked && wheels) {
+    list.push_back(
+        note(*wheels->rule, fmt::format("CUDA {} comes from NVIDIA's archives: {}",
+                                        chosen.toolkit.release.major_minor(), wheels->reason)));
+  }
+}
+
 void add_absent(std::vector<Note>& list, const Inputs& inputs, const Candidate& chosen) {
   for (const auto& part : inputs.problem.parts) {
     for (const auto platform : inputs.problem.platforms) {
@@ -114,6 +125,7 @@ std::vector<Note> notes(const Inputs& inputs, const Candidate& chosen,
              fmt::format("ptxas {} brings nvlink {} along: nvlink refuses objects of a newer ptxas",
                          toolkit.ptxas.text(), toolkit.ptxas.text())));
   }
+  add_source(list, inputs, chosen);
   add_absent(list, inputs, chosen);
   add_left_out(list, inputs, chosen);
   return list;

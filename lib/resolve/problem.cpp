@@ -60,15 +60,17 @@ private:
   }
 
   void add_sources() {
-    const bool has_wheels = std::any_of(manifest_.sources.begin(), manifest_.sources.end(),
-                                        [](const auto& wish) { return wish.value == "wheels"; });
-    if (manifest_.sources.empty() || has_wheels) {
+    if (manifest_.sources.empty()) {
       return;
     }
-    const auto& first = manifest_.sources.front();
-    constrain({demand(Topic::source, 0, "sources", first.text, first.at)}, [](const Toolkit&) {
-      return broken(rules::k_sources,
-                    "a toolkit can be had from wheels only, and they are not among the sources");
+    std::vector<std::string> named;
+    for (const auto& wish : manifest_.sources) {
+      named.push_back(wish.value);
+    }
+    const auto index =
+        demand(Topic::source, 0, "sources", join(named, ", "), manifest_.sources.front().at);
+    constrain({index}, [named](const Toolkit& toolkit) {
+      return rules::sources(named, toolkit.source, toolkit.release);
     });
   }
 

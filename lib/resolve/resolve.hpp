@@ -19,6 +19,8 @@ struct MachineFacts {
   std::optional<host::Driver> driver = {};
   std::optional<host::Compiler> compiler = {};
   std::optional<Version> glibc = {};
+  bool assumed_gpus = false;   ///< gpus were said on the command line, not seen
+  bool assumed_driver = false; ///< so was the driver
 };
 
 struct Choice {
@@ -44,6 +46,7 @@ struct Demand {
 struct WayOut {
   std::string change; ///< "toolkit.nvcc: 13.0 instead of 12.8"
   std::string result;
+  std::vector<std::string> steps = {}; ///< what is to be done besides, in order; mostly nothing
 };
 
 struct Conflict {
@@ -51,10 +54,20 @@ struct Conflict {
   std::vector<WayOut> ways_out; ///< nearest first
 };
 
+/// A release that comes before the chosen one in the order of preference, and what was against it.
+struct PassedOver {
+  std::string release;     ///< 13.0.3
+  std::string demand = {}; ///< in the user's words, empty for a rule between the parts
+  int line = 0;
+  std::string reason;
+  std::string source;
+};
+
 struct Resolution {
   lock::Lock lock; ///< artifacts that come by ranges have no record yet: see needs_record
   std::vector<Choice> choices;
   std::vector<Note> notes;
+  std::vector<PassedOver> passed_over; ///< in the order of preference
   /// (platform index, artifact index) of artifacts whose RECORD must still be read, with the wheel
   /// to read it from.
   struct Unfinished {
@@ -69,8 +82,14 @@ struct Resolution {
 /// releases.
 struct Wanted {
   std::vector<std::string> projects;
-  std::vector<std::string> minors; ///< "13.0" ..: releases with these minors
-  bool prereleases = false;        ///< the manifest names one, so they are wanted too
+  std::vector<std::string> minors;        ///< "13.0" ..: releases with these minors
+  bool prereleases = false;               ///< the manifest names one, so they are wanted too
+  bool wheels = true;                     ///< whether the index is to be asked at once
+  bool wheels_later = false;              ///< or only should redistributables hold nothing
+  bool redist = false;                    ///< so for redistributables: at once,
+  bool redist_later = false;              ///< or only should the wheels not answer
+  std::vector<std::string> products;      ///< of redistributables: cuda, cudnn, ...
+  std::vector<std::string> redist_minors; ///< manifests of the product cuda with these minors
 };
 Result<Wanted> wanted(const manifest::Manifest& manifest, const knowledge::Knowledge& knowledge);
 

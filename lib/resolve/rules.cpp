@@ -51,12 +51,12 @@ const Rule k_compiler_wheels{"compiler-wheels", "Python wheels hold nvcc from CU
 const Rule k_version_wish{"version-wish", "the version is the one that was asked for",
                           "the manifest"};
 const Rule k_availability{"availability", "the package exists",
-                          "the cuda-toolkit metapackage and the index"};
+                          "the cuda-toolkit metapackage, the redistrib manifest and the index"};
 const Rule k_prerelease{"pre-release", "pre-releases and yanked files are never taken unasked",
                         "PEP 440 and PEP 592"};
 const Rule k_machine{"machine", "what `native` asks for is there", "this machine"};
-const Rule k_sources{"sources", "one of the sources can serve a toolkit",
-                     "this version of cukit reads wheels"};
+const Rule k_sources{"sources", "one of the named sources holds the release",
+                     "NVIDIA's redistrib manifests and the cuda-toolkit metapackages"};
 
 const std::vector<const Rule*>& all() {
   static const std::vector<const Rule*> list{
@@ -269,6 +269,16 @@ Verdict platform(Platform platform, const Version& cuda) {
                   platform.text());
   }
   return {};
+}
+
+Verdict sources(const std::vector<std::string>& named, std::string_view source,
+                const Version& cuda) {
+  if (source.empty() || std::find(named.begin(), named.end(), source) != named.end()) {
+    return {};
+  }
+  const auto wheels = compiler_wheels(cuda);
+  return broken(k_sources, "CUDA {} would come from {}, which is not among them{}{}", cuda.text(),
+                source, wheels ? ": " : "", wheels ? wheels->reason : "");
 }
 
 Verdict compiler_wheels(const Version& cuda) {

@@ -80,6 +80,9 @@ Verdict c_library(const Version& cuda, const Version& glibc);
 Verdict consumer_minimum(const knowledge::Consumer& consumer, const GpuTarget& target,
                          const Version& cuda);
 Verdict platform(Platform platform, const Version& cuda);
+/// One of the sources that the manifest names holds the release; `source` empty: nothing is said.
+Verdict sources(const std::vector<std::string>& named, std::string_view source,
+                const Version& cuda);
 /// Python wheels hold an nvcc from CUDA 13.0 on.
 Verdict compiler_wheels(const Version& cuda);
 

@@ -6,15 +6,14 @@ namespace cukit::resolve {
 
 namespace {
 
-using Releases = std::vector<const catalog::MetaRelease*>;
+using Releases = std::vector<const OfferedRelease*>;
 
 /// The version of a component in a release, from the first platform that has it.
-const catalog::WheelFile* wheel_of(const Offer& offer, const knowledge::Component& component,
-                                   const std::vector<Platform>& platforms,
-                                   const catalog::MetaRelease& release) {
+const Offered* file_of(const Offer& offer, const knowledge::Component& component,
+                       const std::vector<Platform>& platforms, const OfferedRelease& release) {
   for (const auto platform : platforms) {
-    if (const auto* wheel = offer.pick(component, platform, release).wheel) {
-      return wheel;
+    if (const auto* file = offer.pick(component, platform, release).file) {
+      return file;
     }
   }
   return nullptr;
@@ -29,7 +28,8 @@ std::optional<Version> locked_version(const lock::Lock* earlier, std::string_vie
   }
   for (const auto& platform : earlier->platforms) {
     for (const auto& artifact : platform.artifacts) {
-      if (artifact.component == component && artifact.take.empty() != is_part) {
+      const bool fits = is_part ? takes_ptxas(artifact.take) : artifact.take.empty();
+      if (artifact.component == component && fits) {
         return artifact.version;
       }
     }
@@ -66,7 +66,7 @@ public:
   }
 
 private:
-  bool comes_before(const catalog::MetaRelease& a, const catalog::MetaRelease& b) const {
+  bool comes_before(const OfferedRelease& a, const OfferedRelease& b) const {
     if (earlier_ != nullptr) {
       const bool a_is_locked = a.version == earlier_->release;
       const bool b_is_locked = b.version == earlier_->release;
@@ -82,10 +82,10 @@ private:
     return order != 0 ? order < 0 : a.version > b.version;
   }
 
-  std::optional<Toolkit> toolkit(const catalog::MetaRelease& release) const {
-    const auto* nvcc = wheel_of(offer_, nvcc_, platforms_, release);
-    const auto* cudart = wheel_of(offer_, cudart_, platforms_, release);
-    const auto* cccl = wheel_of(offer_, cccl_, platforms_, release);
+  std::optional<Toolkit> toolkit(const OfferedRelease& release) const {
+    const auto* nvcc = file_of(offer_, nvcc_, platforms_, release);
+    const auto* cudart = file_of(offer_, cudart_, platforms_, release);
+    const auto* cccl = file_of(offer_, cccl_, platforms_, release);
     if (nvcc == nullptr || cudart == nullptr || cccl == nullptr) {
       return std::nullopt;
     }
@@ -104,34 +104,34 @@ private:
   /// Null (the release's own) and, where the manifest has a wish, newer releases of the major that
   /// fulfil it. Of several releases with one version of the component the oldest stands for all, so
   /// that a later patch release changes nothing.
-  Releases newer(const catalog::MetaRelease& release, const knowledge::Component& component,
+  Releases newer(const OfferedRelease& release, const knowledge::Component& component,
                  const std::optional<manifest::Wish<VersionRange>>& wish, bool is_part) const {
     Releases result{nullptr};
     if (!wish) {
       return result;
     }
-    const auto* own = wheel_of(offer_, component, platforms_, release);
+    const auto* own = file_of(offer_, component, platforms_, release);
     std::vector<Version> seen;
     for (const auto* other : offer_.releases()) {
-      const auto* wheel = wheel_of(offer_, component, platforms_, *other);
-      if (wheel == nullptr || own == nullptr || other->version.major() != release.version.major() ||
-          wheel->version <= own->version) {
+      const auto* file = file_of(offer_, component, platforms_, *other);
+      if (file == nullptr || own == nullptr || other->version.major() != release.version.major() ||
+          file->version <= own->version) {
         continue;
       }
       const bool fulfils =
           is_part
-              ? matches(wish->value, release_label(other->version), wheel->version)
-              : matches_cccl(wish->value, rules::cccl_of_package(wheel->version, *facts_.releases),
-                             wheel->version);
-      if (fulfils && std::find(seen.begin(), seen.end(), wheel->version) == seen.end()) {
-        seen.push_back(wheel->version);
+              ? matches(wish->value, release_label(other->version), file->version)
+              : matches_cccl(wish->value, rules::cccl_of_package(file->version, *facts_.releases),
+                             file->version);
+      if (fulfils && std::find(seen.begin(), seen.end(), file->version) == seen.end()) {
+        seen.push_back(file->version);
         result.push_back(other);
       }
     }
     const auto locked = locked_version(earlier_, component.name, is_part);
-    const auto is_locked = [&](const catalog::MetaRelease* entry) {
+    const auto is_locked = [&](const OfferedRelease* entry) {
       return locked && entry != nullptr &&
-             wheel_of(offer_, component, platforms_, *entry)->version == *locked;
+             file_of(offer_, component, platforms_, *entry)->version == *locked;
     };
     std::stable_sort(result.begin(), result.end(), [&](const auto* a, const auto* b) {
       if (is_locked(a) != is_locked(b)) {
@@ -145,15 +145,15 @@ private:
     return result;
   }
 
-  Candidate candidate(const catalog::MetaRelease& release, const catalog::MetaRelease* ptxas,
-                      const catalog::MetaRelease* cccl, const Toolkit& base) const {
+  Candidate candidate(const OfferedRelease& release, const OfferedRelease* ptxas,
+                      const OfferedRelease* cccl, const Toolkit& base) const {
     Candidate result{.release = &release, .ptxas = ptxas, .cccl = cccl, .toolkit = base};
     if (ptxas != nullptr) {
-      result.toolkit.ptxas = wheel_of(offer_, nvcc_, platforms_, *ptxas)->version;
+      result.toolkit.ptxas = file_of(offer_, nvcc_, platforms_, *ptxas)->version;
       result.toolkit.ptxas_release = release_label(ptxas->version);
     }
     if (cccl != nullptr) {
-      result.toolkit.cccl_package = wheel_of(offer_, cccl_, platforms_, *cccl)->version;
+      result.toolkit.cccl_package = file_of(offer_, cccl_, platforms_, *cccl)->version;
       result.toolkit.cccl = rules::cccl_of_package(result.toolkit.cccl_package, *facts_.releases);
     }
     result.toolkit.place = [&offer = offer_, &release, ptxas, cccl, nvcc = &nvcc_](
@@ -163,12 +163,12 @@ private:
       Toolkit::Place place{.version = {},
                            .is_not_made = pick.state == Pick::State::not_on_platform,
                            .why_not = pick.why_not};
-      if (pick.wheel != nullptr) {
-        place.version = pick.wheel->version;
+      if (pick.file != nullptr) {
+        place.version = pick.file->version;
       }
       if (&component == nvcc && ptxas != nullptr && place.version) {
         const auto& part = offer.pick(component, platform, *ptxas);
-        if (part.wheel == nullptr) {
+        if (part.file == nullptr) {
           place = {.version = {}, .is_not_made = false, .why_not = part.why_not};
         }
       }
@@ -211,6 +211,39 @@ std::vector<Candidate> candidates(const manifest::Manifest& manifest, const Fact
                                   const Offer& offer, const std::vector<Platform>& platforms,
                                   const lock::Lock* earlier) {
   return Enumeration(manifest, facts, offer, platforms, earlier).run();
+}
+
+std::vector<PassedOver> passed_over(const Problem& problem,
+                                    const std::vector<Candidate>& candidates, std::size_t chosen) {
+  std::vector<PassedOver> result;
+  for (std::size_t i = 0; i < chosen; ++i) {
+    const auto& toolkit = candidates[i].toolkit;
+    auto release = toolkit.release.text();
+    const bool is_told = std::any_of(result.begin(), result.end(), [&](const PassedOver& other) {
+      return other.release == release;
+    });
+    if (is_told || toolkit.release == candidates[chosen].toolkit.release) {
+      continue;
+    }
+    for (const auto& constraint : problem.constraints) {
+      const auto verdict = constraint.check(toolkit);
+      if (!verdict) {
+        continue;
+      }
+      PassedOver entry{.release = std::move(release),
+                       .demand = {},
+                       .reason = verdict->reason,
+                       .source = std::string(verdict->rule->source)};
+      if (!constraint.demands.empty()) { // the last is the most particular: gpu of (consumer, gpu)
+        const auto& wished = problem.demands[constraint.demands.back()];
+        entry.demand = wished.text();
+        entry.line = wished.at.line;
+      }
+      result.push_back(std::move(entry));
+      break;
+    }
+  }
+  return result;
 }
 
 std::optional<std::size_t> first_allowed(const Problem& problem,

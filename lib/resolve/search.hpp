@@ -9,10 +9,10 @@
 namespace cukit::resolve {
 
 struct Candidate {
-  const catalog::MetaRelease* release = nullptr;
-  const catalog::MetaRelease* ptxas =
+  const OfferedRelease* release = nullptr;
+  const OfferedRelease* ptxas =
       nullptr; ///< the newer release that gives ptxas and nvlink, or null
-  const catalog::MetaRelease* cccl = nullptr; ///< the newer release that gives CCCL, or null
+  const OfferedRelease* cccl = nullptr; ///< the newer release that gives CCCL, or null
   Toolkit toolkit;
 };
 
@@ -24,6 +24,10 @@ std::vector<Candidate> candidates(const manifest::Manifest& manifest, const Fact
 /// Position of the first candidate that every constraint allows.
 std::optional<std::size_t> first_allowed(const Problem& problem,
                                          const std::vector<Candidate>& candidates);
+
+/// Releases none of whose candidates before `chosen` was allowed, with what was against the first.
+std::vector<PassedOver> passed_over(const Problem& problem,
+                                    const std::vector<Candidate>& candidates, std::size_t chosen);
 
 /// Which CUDA minor comes first when the manifest leaves it open: negative when `a` does.
 int compare_preference(const Version& a, const Version& b, const std::optional<Version>& torch);

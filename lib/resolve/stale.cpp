@@ -10,9 +10,33 @@ const lock::Artifact* find_artifact(const lock::PlatformLock& platform, std::str
                                     bool is_part) {
   const auto found = std::find_if(
       platform.artifacts.begin(), platform.artifacts.end(), [&](const lock::Artifact& artifact) {
-        return artifact.component == component && artifact.take.empty() != is_part;
+        return artifact.component == component &&
+               (is_part ? takes_ptxas(artifact.take) : artifact.take.empty());
       });
   return found == platform.artifacts.end() ? nullptr : &*found;
+}
+
+/// Before 13.0 an archive holds other components as well (nvcc has crt).
+std::optional<Version> version_of_carrier(const lock::PlatformLock& platform,
+                                          const knowledge::Component& component,
+                                          const Version& release) {
+  const auto& recipe = component.redist;
+  if (!recipe.is_older(release) || recipe.older->within.empty()) {
+    return std::nullopt;
+  }
+  for (const auto& artifact : platform.artifacts) {
+    const auto& take = artifact.take;
+    const bool has_it =
+        take.empty() ||
+        std::all_of(recipe.older->files.begin(), recipe.older->files.end(),
+                    [&](const std::string& file) {
+                      return std::find(take.begin(), take.end(), file) != take.end();
+                    });
+    if (artifact.component == recipe.older->within && artifact.source == "redist" && has_it) {
+      return artifact.version;
+    }
+  }
+  return std::nullopt;
 }
 
 /// What the lock chose on one platform, as the rules see it. A tree may hold only some components:
@@ -41,10 +65,15 @@ Toolkit toolkit_of(const lock::Lock& lock, const lock::PlatformLock& platform,
     const auto* entry = lock.find(on);
     for (const auto& artifact :
          entry == nullptr ? std::vector<lock::Artifact>() : entry->artifacts) {
-      const bool is_headers = !artifact.take.empty() && artifact.take == component.headers;
+      const auto& headers =
+          artifact.source == "redist" ? component.redist.headers : component.headers;
+      const bool is_headers = !artifact.take.empty() && artifact.take == headers;
       if (artifact.component == component.name && (artifact.take.empty() || is_headers)) {
         place.version = artifact.version;
       }
+    }
+    if (!place.version && entry != nullptr) {
+      place.version = version_of_carrier(*entry, component, lock.release);
     }
     const auto& allowed = component.platforms;
     place.is_not_made =

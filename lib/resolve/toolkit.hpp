@@ -10,6 +10,7 @@
 namespace cukit::resolve {
 
 struct Toolkit {
+  std::string source;                        ///< of a release that is only known of; else empty
   Version release;                           ///< 13.0.3
   const knowledge::Release* facts = nullptr; ///< of its minor
   Version nvcc;

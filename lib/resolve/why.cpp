@@ -296,6 +296,22 @@ bool is_member_of_part(const knowledge::Component& component, const std::string&
   });
 }
 
+/// Before 13.0 an archive holds other components as well: the artifact that brings this one.
+const lock::Artifact* carrier_of(const lock::Lock& lock, const knowledge::Component& component) {
+  const auto& recipe = component.redist;
+  if (!recipe.is_older(lock.release) || recipe.older->within.empty()) {
+    return nullptr;
+  }
+  for (const auto& platform : lock.platforms) {
+    for (const auto& artifact : platform.artifacts) {
+      if (artifact.component == recipe.older->within && artifact.source == "redist") {
+        return &artifact;
+      }
+    }
+  }
+  return nullptr;
+}
+
 Explanation absent(const knowledge::Component& component, const Question& question,
                    const Facts& facts) {
   Explanation result{.subject = component.name, .holds = false};
@@ -360,6 +376,17 @@ Result<std::vector<Explanation>> why_component(const Question& question, const s
         result.push_back(Explainer(question, facts).artifact(artifact));
       }
     }
+  }
+  if (const auto* carrier = carrier_of(question.lock, *component);
+      result.empty() && carrier != nullptr) {
+    result.push_back(Explainer(question, facts).artifact(*carrier));
+    result.back().subject = fmt::format("{} in {}", component->name, result.back().subject);
+    result.back().lines.insert(
+        result.back().lines.begin(),
+        {.label = "where",
+         .text = fmt::format("before CUDA {} it has no archive of its own and lies in {}'s",
+                             component->redist.older->before.major_minor(), carrier->component),
+         .source = {}});
   }
   if (result.empty()) {
     result.push_back(absent(*component, question, facts));

@@ -126,9 +126,15 @@ TEST(Conflict, jetson_ends_with_cuda_12) {
   EXPECT_THAT(conflict.demands.front().reason, HasSubstr("ends with CUDA 12.9"));
 }
 
-TEST(Conflict, redist_alone_cannot_serve) {
-  EXPECT_THAT(text_of(conflict_of("gpus: [sm_90]\nsources: [redist]\nplatforms: [linux-x86_64]\n")),
-              HasSubstr("sources: redist"));
+TEST(Conflict, a_named_source_that_offers_nothing_is_no_fault_of_the_manifest) {
+  const auto manifest =
+      manifest_of("gpus: [sm_90]\nsources: [redist]\nplatforms: [linux-x86_64]\n");
+  auto catalog = real_catalog();
+  catalog.redist_was_asked = true;
+  const auto answer = resolve(manifest, recipes(), catalog, {}, nullptr);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::source);
+  EXPECT_THAT(answer.error().hint, HasSubstr("CUKIT_REDIST_URL"));
 }
 
 TEST(Conflict, native_without_a_gpu) {
@@ -309,6 +315,26 @@ TEST(Conflict, cuda_compat_is_not_offered_where_some_gpu_is_none_for_data_centre
         conflict_of(fmt::format("gpus: {}\ndriver: \">=535\"\nplatforms: [linux-x86_64]\n", gpus));
     EXPECT_THAT(text_of(conflict), Not(HasSubstr("cuda-compat"))) << gpus;
   }
+}
+
+TEST(Conflict, tells_how_long_twenty_demands_take) {
+  const auto manifest = manifest_of(
+      "gpus: [sm_75, sm_80, sm_86, sm_89, sm_90a, sm_100f, sm_103, sm_107, sm_120f, sm_121]\n"
+      "pytorch: cu130\ndriver: \">=580\"\n"
+      "toolkit: {nvcc: \"13.0\", ptxas: \">=13.2\", headers: \"13.0\", cccl: \">=3.1\"}\n"
+      "components: [jit, math, binutils]\nconsumers: [flashinfer, torch-extensions, triton]\n"
+      "platforms: [linux-x86_64, linux-sbsa]\n");
+  const auto catalog = real_catalog();
+  const auto problem = *make_problem(manifest, *Facts::load(recipes()), {}, true);
+  EXPECT_GE(problem.demands.size(), 20U);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto answer = answer_to(manifest, catalog);
+  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(std::holds_alternative<Conflict>(answer));
+  EXPECT_THAT(demands_of(std::get<Conflict>(answer)),
+              testing::UnorderedElementsAre("gpus: sm_107", "toolkit.nvcc: 13.0"));
+  RecordProperty("milliseconds", fmt::format("{:.2f}", taken.count()));
+  fmt::print("conflict of {} demands: {:.2f} ms\n", problem.demands.size(), taken.count());
 }
 
 } // namespace

@@ -2,6 +2,9 @@
 // the earlier lock.
 #include "fixture.hpp"
 
+#include <rapidcheck.h>
+
+#include <cstdlib>
 #include <gmock/gmock.h>
 #include <locale>
 
@@ -171,6 +174,49 @@ TEST(Stability, the_locale_changes_nothing) {
   const auto again = lock::write(lock_of(manifest, real_catalog()));
   std::locale::global(before);
   EXPECT_EQ(again, expected);
+}
+
+/// The entries of a manifest, each with the lines that belong to it, in another order.
+std::string shuffled_entries(const std::string& body) {
+  std::vector<std::string> entries;
+  for (const auto line : split(body, '\n')) {
+    if (!line.empty()) {
+      entries.emplace_back(line);
+    }
+  }
+  std::string text;
+  while (!entries.empty()) {
+    const auto at = *rc::gen::inRange<std::size_t>(0, entries.size());
+    text += entries[at] + "\n";
+    entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  return text;
+}
+
+TEST(Stability, shuffled_entries_in_any_time_zone_and_on_any_machine_give_the_same_bytes) {
+  static const auto catalog = real_catalog();
+  static std::map<std::string, std::string> expected;
+  for (const auto& body : bodies()) {
+    expected[body] = lock::write(lock_of(manifest_of(body), catalog));
+  }
+  const char* before = std::getenv("TZ");
+  const std::string zone = before == nullptr ? "" : before;
+  EXPECT_TRUE(rc::check("same bytes", [] {
+    const auto body = *rc::gen::elementOf(bodies());
+    const auto* tz = *rc::gen::element("UTC", "Asia/Kolkata", "America/St_Johns", ":nowhere");
+    ::setenv("TZ", tz, 1);
+    MachineFacts machine; // what this machine is decides nothing that the manifest does not name
+    machine.glibc = *Version::parse(*rc::gen::element("2.17", "2.36", "2.42"));
+    machine.driver = host::Driver{.version = *Version::parse("580.95.05"), .cuda = {}};
+    const auto answer = answer_to(manifest_of(shuffled_entries(body)), catalog, machine);
+    RC_ASSERT(std::holds_alternative<Resolution>(answer));
+    RC_ASSERT(lock::write(std::get<Resolution>(answer).lock) == expected[body]);
+  }));
+  if (before == nullptr) {
+    ::unsetenv("TZ");
+  } else {
+    ::setenv("TZ", zone.c_str(), 1);
+  }
 }
 
 } // namespace

@@ -1,0 +1,82 @@
+// why and diff on locks of NVIDIA's archives, from the real manifests where they are at hand.
+#include "fixture.hpp"
+#include "resolve/diff.hpp"
+#include "resolve/why.hpp"
+
+#include <gmock/gmock.h>
+
+namespace cukit::resolve {
+namespace {
+
+using testing::HasSubstr;
+
+const fs::path k_manifests = fs::path(CUKIT_SOURCE_DIR) / "../shared/data/redist/cuda";
+
+class OfArchives : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!fs::exists(k_manifests)) {
+      GTEST_SKIP() << "this checkout has no real manifests";
+    }
+  }
+  static lock::Lock lock_of(const std::string& release, const std::string& sources) {
+    auto catalog = real_catalog();
+    const auto file = k_manifests / fmt::format("redistrib_{}.json", release);
+    const auto text = read_file(file, 1U << 20U);
+    EXPECT_TRUE(text.has_value()) << file;
+    catalog.manifests.push_back(
+        catalog::parse_redist(*text, "cuda", *Version::parse(release), "m").value());
+    catalog.redist_was_asked = true;
+    const auto answer = answer_to(
+        manifest_of(fmt::format("gpus: [sm_90]\ntoolkit: {{nvcc: \"{}\"}}\nsources: [{}]\n"
+                                "platforms: [linux-x86_64]\n",
+                                release, sources)),
+        catalog);
+    EXPECT_TRUE(std::holds_alternative<Resolution>(answer));
+    return std::get<Resolution>(answer).lock;
+  }
+};
+
+TEST_F(OfArchives, crt_lies_in_nvccs_archive_before_13) {
+  const auto lock = lock_of("12.8.1", "redist");
+  const auto answers =
+      why_component({.lock = lock, .knowledge = recipes(), .manifest = nullptr}, "crt");
+  ASSERT_TRUE(answers.has_value());
+  ASSERT_EQ(answers->size(), 1U);
+  EXPECT_TRUE(answers->front().holds);
+  EXPECT_EQ(answers->front().subject, "crt in nvcc 12.8.93");
+  EXPECT_THAT(answers->front().lines.front().text, HasSubstr("lies in nvcc's"));
+}
+
+TEST_F(OfArchives, the_same_release_from_another_source_says_so) {
+  const auto diff =
+      resolve::diff(lock_of("13.0.2", "wheels"), lock_of("13.0.2", "redist"), recipes());
+  ASSERT_TRUE(diff.has_value());
+  bool is_nvcc_told = false;
+  for (const auto& change : diff->components) {
+    if (change.component == "nvcc") {
+      is_nvcc_told = true;
+      EXPECT_EQ(change.kind, ComponentChange::Kind::bytes);
+      EXPECT_EQ(change.from, "13.0.88 from wheels");
+      EXPECT_EQ(change.to, "13.0.88 from redist");
+    }
+  }
+  EXPECT_TRUE(is_nvcc_told);
+  EXPECT_TRUE(diff->effects.empty() || diff->effects.front().subject != "PTX ISA");
+}
+
+TEST_F(OfArchives, from_12_to_13_the_floor_of_the_driver_moves_and_volta_goes) {
+  const auto diff =
+      resolve::diff(lock_of("12.9.1", "redist"), lock_of("13.0.2", "redist"), recipes());
+  ASSERT_TRUE(diff.has_value());
+  std::string text;
+  for (const auto& effect : diff->effects) {
+    text += fmt::format("{}: {} -> {}\n", effect.subject, effect.from, effect.to);
+  }
+  EXPECT_THAT(text, HasSubstr("least driver: 525 -> 580"));
+  EXPECT_THAT(text, HasSubstr("PTX ISA: 8.8 -> 9.0"));
+  EXPECT_THAT(text, HasSubstr("sm_70"));
+}
+
+} // namespace
+} // namespace cukit::resolve
