@@ -21,6 +21,8 @@ struct Knowledge::State {
   std::optional<Result<std::vector<PyTorch>>> pytorch;
   std::optional<Result<std::map<std::string, Sha256>>> pins;
   std::optional<Result<std::vector<ReleaseTable>>> tables;
+  std::optional<Result<std::vector<TorchRelease>>> torch_releases;
+  std::optional<Result<std::vector<MixingRule>>> mixing_rules;
 
   template <typename T>
   Result<T> parse_file(const std::string& path,
@@ -133,6 +135,18 @@ Result<const std::map<std::string, Sha256>*> Knowledge::pins() const {
     CUKIT_TRY_ASSIGN(auto manifests, state_->parse_file("knowledge/redist.sha256", parse_pins));
     all.merge(manifests);
     return all;
+  });
+}
+
+Result<const std::vector<TorchRelease>*> Knowledge::torch_releases() const {
+  return state_->lazily(state_->torch_releases, [&] {
+    return state_->parse_file("knowledge/torch-releases.yaml", parse_torch_releases);
+  });
+}
+
+Result<const std::vector<MixingRule>*> Knowledge::mixing_rules() const {
+  return state_->lazily(state_->mixing_rules, [&] {
+    return state_->parse_file("knowledge/mixing-rules.yaml", parse_mixing_rules);
   });
 }
 

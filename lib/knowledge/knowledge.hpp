@@ -108,6 +108,34 @@ struct Component {
   [[nodiscard]] std::string project_of(const Version& cuda) const; ///< {major} filled in
 };
 
+/// What one build of PyTorch was made with, as far as it is known.
+struct TorchBuild {
+  std::optional<Version> cuda; ///< always there; 12.8.1, or only 13.4
+  std::optional<Version> cudnn;
+  std::optional<Version> nccl;
+};
+
+struct TorchRelease {
+  Version version;  ///< 2.11.0
+  std::string date; ///< 2026-03-18, or only 2026-03
+  Version triton;
+  std::string default_tag;                  ///< of the build on the default index: cu130
+  std::map<std::string, TorchBuild> builds; ///< by tag
+  std::string evidence;
+  std::string doubt; ///< the keys that are less sure, or empty
+};
+
+/// What goes wrong where parts of CUDA are mixed.
+struct MixingRule {
+  std::string id;
+  std::string level;    ///< error, warn, info, allow, uncertain
+  std::string enforced; ///< the resolver's rule that keeps a toolkit from it, or empty
+  std::string says;
+  std::vector<std::string> signs; ///< regular expressions (ECMAScript) over error messages
+  std::vector<std::string> remedy;
+  std::string evidence;
+};
+
 /// What one release holds in one source, by the source's own names.
 struct ReleaseTable {
   std::string source; ///< redist, wheels
@@ -154,6 +182,8 @@ public:
   groups() const; ///< group -> components
   Result<const std::vector<Consumer>*> consumers() const;
   Result<const std::vector<PyTorch>*> pytorch() const;
+  Result<const std::vector<TorchRelease>*> torch_releases() const; ///< ascending
+  Result<const std::vector<MixingRule>*> mixing_rules() const;
   /// By release, then source.
   Result<const std::vector<ReleaseTable>*> tables() const;
   /// sha256 that an artifact of a known release must have, by file name; of its RECORD by "RECORD

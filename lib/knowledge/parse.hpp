@@ -16,6 +16,9 @@ Result<std::vector<Product>> parse_products(std::string_view text, const std::st
 Result<std::vector<PyTorch>> parse_pytorch(std::string_view text, const std::string& name);
 Result<std::map<std::string, Sha256>> parse_pins(std::string_view text, const std::string& name);
 Result<std::vector<ReleaseTable>> parse_tables(std::string_view text, const std::string& name);
+Result<std::vector<TorchRelease>> parse_torch_releases(std::string_view text,
+                                                       const std::string& name);
+Result<std::vector<MixingRule>> parse_mixing_rules(std::string_view text, const std::string& name);
 Result<Groups> parse_groups(std::string_view text, const std::string& name);
 /// `id` is the component's or consumer's name: the file's, without .yaml.
 Result<Component> parse_component(std::string_view text, const std::string& name, std::string id);
@@ -30,5 +33,29 @@ Version required_version(text::Fields& fields, std::string_view key);
 int required_number(text::Fields& fields, std::string_view key);
 /// documented, tested, derived or uncertain.
 std::string required_evidence(text::Fields& fields);
+
+/// Items of the list `key` of a file, each read by `read`.
+template <typename T, typename Read>
+Result<std::vector<T>> read_list(std::string_view text, const std::string& name,
+                                 std::string_view key, const Read& read) {
+  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
+  text::Mistakes mistakes(name);
+  std::vector<T> result;
+  {
+    text::Fields fields(root, mistakes, "the file");
+    const auto* list = fields.require(key);
+    if (list != nullptr && !list->is_list()) {
+      mistakes.add(list->at, fmt::format("`{}` must be a list", key));
+    } else if (list != nullptr) {
+      for (const auto& item : list->items) {
+        result.push_back(read(item, mistakes));
+      }
+    }
+  }
+  if (!mistakes.empty()) {
+    return tl::unexpected<Error>(std::move(mistakes).error());
+  }
+  return result;
+}
 
 } // namespace cukit::knowledge

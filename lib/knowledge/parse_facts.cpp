@@ -58,30 +58,6 @@ Architecture read_architecture(const text::Node& node, text::Mistakes& mistakes)
   return result;
 }
 
-/// Items of the list `key` of a file, each read by `read`.
-template <typename T, typename Read>
-Result<std::vector<T>> read_list(std::string_view text, const std::string& name,
-                                 std::string_view key, const Read& read) {
-  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
-  text::Mistakes mistakes(name);
-  std::vector<T> result;
-  {
-    text::Fields fields(root, mistakes, "the file");
-    const auto* list = fields.require(key);
-    if (list != nullptr && !list->is_list()) {
-      mistakes.add(list->at, fmt::format("`{}` must be a list", key));
-    } else if (list != nullptr) {
-      for (const auto& item : list->items) {
-        result.push_back(read(item, mistakes));
-      }
-    }
-  }
-  if (!mistakes.empty()) {
-    return tl::unexpected<Error>(std::move(mistakes).error());
-  }
-  return result;
-}
-
 void read_products(text::Fields& fields, std::string_view key, bool documented,
                    std::vector<Product>& out) {
   const auto* map = fields.require(key);

@@ -1,0 +1,77 @@
+// torch-releases.yaml and mixing-rules.yaml
+#include "base/strings.hpp"
+#include "knowledge/parse.hpp"
+
+#include <algorithm>
+
+namespace cukit::knowledge {
+
+namespace {
+
+TorchBuild read_build(text::Fields& fields, const std::string& tag) {
+  TorchBuild build;
+  const auto list = fields.texts(tag);
+  std::optional<Version>* const places[] = {&build.cuda, &build.cudnn, &build.nccl};
+  for (std::size_t i = 0; i < list.size() && i < std::size(places); ++i) {
+    *places[i] = fields.parse_node(*list[i], Version::parse);
+  }
+  return build;
+}
+
+TorchRelease read_torch(const text::Node& node, text::Mistakes& mistakes) {
+  text::Fields fields(node, mistakes, "a release of PyTorch");
+  TorchRelease release{.version = required_version(fields, "torch"),
+                       .date = fields.required_text("date"),
+                       .triton = required_version(fields, "triton"),
+                       .default_tag = fields.required_text("default"),
+                       .builds = {},
+                       .evidence = required_evidence(fields),
+                       .doubt = fields.text_or_empty("doubt")};
+  if (const auto* builds = fields.require("builds")) {
+    text::Fields inner(*builds, mistakes, "`builds`");
+    for (const auto& [tag, list] : builds->members) {
+      const auto [place, is_new] =
+          release.builds.emplace(tag.scalar, read_build(inner, tag.scalar));
+      if (!place->second.cuda) {
+        mistakes.add(list.at, "a build is [cuda, cudnn, nccl], and cuda must be known");
+      }
+    }
+  }
+  if (!release.builds.contains(release.default_tag)) {
+    mistakes.add(node.at,
+                 fmt::format("`{}` is none of the builds", printable(release.default_tag)));
+  }
+  return release;
+}
+
+MixingRule read_rule(const text::Node& node, text::Mistakes& mistakes) {
+  static constexpr std::string_view levels[] = {"error", "warn", "info", "allow", "uncertain"};
+  text::Fields fields(node, mistakes, "a rule");
+  MixingRule rule{.id = fields.required_text("id"),
+                  .level = fields.required_text("level"),
+                  .enforced = fields.text_or_empty("enforced"),
+                  .says = fields.required_text("says"),
+                  .signs = fields.strings("signs"),
+                  .remedy = fields.strings("remedy"),
+                  .evidence = required_evidence(fields)};
+  if (std::find(std::begin(levels), std::end(levels), rule.level) == std::end(levels)) {
+    mistakes.add(node.at, "`level` must be error, warn, info, allow or uncertain");
+  }
+  return rule;
+}
+
+} // namespace
+
+Result<std::vector<TorchRelease>> parse_torch_releases(std::string_view text,
+                                                       const std::string& name) {
+  CUKIT_TRY_ASSIGN(auto list, read_list<TorchRelease>(text, name, "releases", read_torch));
+  std::sort(list.begin(), list.end(),
+            [](const auto& a, const auto& b) { return a.version < b.version; });
+  return list;
+}
+
+Result<std::vector<MixingRule>> parse_mixing_rules(std::string_view text, const std::string& name) {
+  return read_list<MixingRule>(text, name, "rules", read_rule);
+}
+
+} // namespace cukit::knowledge

@@ -1,0 +1,127 @@
+// PyTorch's releases and the rules of mixing, compared with the facts they were taken from.
+#include "knowledge/knowledge.hpp"
+#include "knowledge/parse.hpp"
+#include "text/node.hpp"
+
+#include <gtest/gtest.h>
+
+#include <gmock/gmock.h>
+#include <regex>
+#include <set>
+
+namespace cukit::knowledge {
+namespace {
+
+using testing::HasSubstr;
+
+const Knowledge& binary() {
+  static const auto knowledge = Knowledge::embedded();
+  return knowledge;
+}
+
+const std::vector<TorchRelease>& torches() {
+  const auto list = binary().torch_releases();
+  EXPECT_TRUE(list) << list.error().message << list.error().where;
+  static const std::vector<TorchRelease> none;
+  return list ? **list : none;
+}
+
+TEST(TorchReleases, reach_from_2_1_to_2_15) {
+  std::set<std::string> minors;
+  for (const auto& torch : torches()) {
+    minors.insert(torch.version.major_minor());
+  }
+  for (int minor = 1; minor <= 15; ++minor) {
+    EXPECT_TRUE(minors.contains(fmt::format("2.{}", minor))) << minor;
+  }
+}
+
+TEST(TorchReleases, tags_agree_with_the_cuda_of_their_builds) {
+  for (const auto& torch : torches()) {
+    for (const auto& [tag, build] : torch.builds) {
+      const auto cuda = build.cuda->major_minor();
+      EXPECT_EQ(tag, "cu" + cuda.substr(0, 2) + cuda.substr(3)) << torch.version.text();
+    }
+  }
+}
+
+/// PyTorch's RELEASE.md.
+TEST(TorchReleases, know_what_2_11_was_built_with) {
+  const auto found = std::find_if(torches().begin(), torches().end(), [](const auto& torch) {
+    return torch.version.text() == "2.11.0";
+  });
+  ASSERT_NE(found, torches().end());
+  EXPECT_EQ(found->default_tag, "cu130");
+  EXPECT_EQ(found->builds.at("cu130").cuda->text(), "13.0.2");
+  EXPECT_EQ(found->builds.at("cu130").cudnn->text(), "9.19.0.56");
+  EXPECT_EQ(found->triton.text(), "3.6.0");
+}
+
+TEST(TorchReleases, defaults_agree_with_the_table_of_tags) {
+  for (const auto& tag : *binary().pytorch().value()) {
+    for (const auto& minor : tag.default_of) {
+      for (const auto& torch : torches()) {
+        if (torch.version.same_minor(minor)) {
+          EXPECT_EQ(torch.default_tag, tag.tag) << torch.version.text();
+        }
+      }
+    }
+  }
+}
+
+TEST(TorchReleases, mistakes_are_named) {
+  const auto refused = parse_torch_releases(
+      "releases:\n  - {torch: \"2.1\", date: x, triton: \"2\", default: cu1, builds: {cu2: [y]}, "
+      "evidence: documented}\n",
+      "t.yaml");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().causes.size(), 3U);
+}
+
+TEST(MixingRules, are_51_and_each_sign_is_a_regular_expression) {
+  const auto rules = binary().mixing_rules();
+  ASSERT_TRUE(rules) << rules.error().message << rules.error().where;
+  EXPECT_EQ((*rules)->size(), 51U);
+  std::set<std::string> ids;
+  for (const auto& rule : **rules) {
+    EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
+    for (const auto& sign : rule.signs) {
+      EXPECT_NO_THROW(std::regex{sign}) << rule.id << ": " << sign;
+    }
+  }
+}
+
+/// Messages that ptxas and CCCL really print.
+TEST(MixingRules, know_the_messages_of_a_mixed_toolkit) {
+  const auto& rules = *binary().mixing_rules().value();
+  const auto sign_of = [&](const std::string& text) {
+    for (const auto& rule : rules) {
+      for (const auto& sign : rule.signs) {
+        if (std::regex_search(text, std::regex(sign))) {
+          return rule.id;
+        }
+      }
+    }
+    return std::string();
+  };
+  EXPECT_EQ(
+      sign_of("ptxas x.ptx, line 9; fatal : Unsupported .version 9.2; current version is '9.0'"),
+      "compiler-core-exact");
+  EXPECT_EQ(
+      sign_of("#error: \"CUDA compiler and CUDA toolkit headers are incompatible, please check\""),
+      "cudart-headers-match-nvcc");
+}
+
+TEST(MixingRules, are_those_of_the_collected_facts) {
+  const auto file = fs::path(CUKIT_SOURCE_DIR) / "../shared/data/compat/rules.yaml";
+  if (!fs::exists(file)) {
+    GTEST_SKIP() << "this checkout has no collected facts";
+  }
+  const auto text = read_file(file, 1U << 20U).value();
+  for (const auto& rule : *binary().mixing_rules().value()) {
+    EXPECT_THAT(text, HasSubstr("- id: " + rule.id + "\n"));
+  }
+}
+
+} // namespace
+} // namespace cukit::knowledge
