@@ -35,6 +35,18 @@ Error errno_error(int number, std::string message) {
   case ENFILE:
     error.hint = "raise the limit of open files (`ulimit -n`)";
     break;
+  case EIO:
+    error.hint = "the disk or its driver failed: look at the kernel's messages (`dmesg`), then run "
+                 "the same command again";
+    break;
+  case ENOMEM:
+    error.hint = "free some memory, or raise the limit of this process, and run the same command "
+                 "again";
+    break;
+  case ESTALE:
+    error.hint = "the file server lost track of the path: run the same command again, or point "
+                 "CUKIT_HOME at a local disk";
+    break;
   default:
     break;
   }
