@@ -8,11 +8,13 @@
 namespace cukit::assemble {
 
 struct ElfFile {
-  unsigned machine = 0; ///< e_machine
-  std::string soname;   ///< empty when there is none
+  unsigned machine = 0;   ///< e_machine
+  bool is_shared = false; ///< a library or a position-independent program, not an object file
+  std::string soname;     ///< empty when there is none; never a path
 };
 
-/// Empty when the file is no ELF file (a linker script, a shell script).
+/// Empty when the file is no ELF file (a linker script, a shell script). One that begins as an ELF
+/// file and cannot be one, or whose SONAME is a path, is an integrity error.
 Result<std::optional<ElfFile>> read_elf(const fs::path& path);
 
 } // namespace cukit::assemble

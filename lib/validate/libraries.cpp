@@ -1,39 +1,12 @@
 #include "validate/libraries.hpp"
 
-#include <gelf.h>
-#include <libelf.h>
+#include "assemble/elf_file.hpp"
 
-#include <fcntl.h>
 #include <set>
 
 namespace cukit::validate {
 
 namespace {
-
-struct ElfCloser {
-  void operator()(Elf* elf) const { static_cast<void>(::elf_end(elf)); }
-};
-using ElfHandle = std::unique_ptr<Elf, ElfCloser>;
-
-std::string find_soname(Elf* elf) {
-  for (Elf_Scn* section = ::elf_nextscn(elf, nullptr); section != nullptr;
-       section = ::elf_nextscn(elf, section)) {
-    GElf_Shdr header;
-    Elf_Data* data = ::elf_getdata(section, nullptr);
-    if (::gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC ||
-        data == nullptr) {
-      continue;
-    }
-    GElf_Dyn entry;
-    for (int i = 0; ::gelf_getdyn(data, i, &entry) != nullptr && entry.d_tag != DT_NULL; ++i) {
-      if (entry.d_tag == DT_SONAME) {
-        const char* name = ::elf_strptr(elf, header.sh_link, entry.d_un.d_val);
-        return name != nullptr ? name : "";
-      }
-    }
-  }
-  return {};
-}
 
 bool matches(const std::string& name, std::string_view pattern) {
   if (pattern.ends_with('*')) {
@@ -65,18 +38,11 @@ Result<BundleFile> copy_library(const fs::path& from, const fs::path& out) {
 } // namespace
 
 Result<std::string> soname(const fs::path& library) {
-  CUKIT_TRY_ASSIGN(const Fd fd, open_file(library, O_RDONLY | O_CLOEXEC));
-  if (::elf_version(EV_CURRENT) == EV_NONE) {
-    return fail(ErrorCode::host, "libelf is older than its header");
-  }
-  const ElfHandle elf(::elf_begin(fd.get(), ELF_C_READ, nullptr));
-  GElf_Ehdr header;
-  if (elf == nullptr || ::elf_kind(elf.get()) != ELF_K_ELF ||
-      ::gelf_getehdr(elf.get(), &header) == nullptr || header.e_type != ET_DYN) {
+  CUKIT_TRY_ASSIGN(const auto elf, assemble::read_elf(library));
+  if (!elf || !elf->is_shared) {
     return fail(ErrorCode::integrity, "{} is no shared library", library.string());
   }
-  auto name = find_soname(elf.get());
-  return name.empty() ? library.filename().string() : name;
+  return elf->soname.empty() ? library.filename().string() : elf->soname;
 }
 
 Result<std::vector<BundleFile>> copy_libraries(const fs::path& tree, const std::string& pattern,
