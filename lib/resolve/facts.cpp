@@ -14,10 +14,15 @@ Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(facts.consumers, knowledge.consumers());
   CUKIT_TRY_ASSIGN(facts.pytorch, knowledge.pytorch());
   CUKIT_TRY_ASSIGN(facts.pins, knowledge.pins());
-  CUKIT_TRY_ASSIGN(facts.tables, knowledge.tables());
   for (const auto name : {k_nvcc, k_cudart, k_cccl}) {
     CUKIT_TRY(facts.component(name));
   }
+  return facts;
+}
+
+Result<Facts> Facts::load_with_tables(const knowledge::Knowledge& knowledge) {
+  CUKIT_TRY_ASSIGN(auto facts, load(knowledge));
+  CUKIT_TRY_ASSIGN(facts.tables, knowledge.tables());
   return facts;
 }
 

@@ -25,9 +25,11 @@ struct Facts {
   const std::vector<knowledge::Consumer>* consumers = nullptr;
   const std::vector<knowledge::PyTorch>* pytorch = nullptr;
   const std::map<std::string, Sha256>* pins = nullptr;
-  const std::vector<knowledge::ReleaseTable>* tables = nullptr;
+  const std::vector<knowledge::ReleaseTable>* tables = nullptr; ///< of load_with_tables() alone
 
   static Result<Facts> load(const knowledge::Knowledge& knowledge);
+  /// Also what each release holds per source, which only a search has a use for.
+  static Result<Facts> load_with_tables(const knowledge::Knowledge& knowledge);
   /// The component that recipes must have under that name.
   Result<const knowledge::Component*> component(std::string_view name) const;
   [[nodiscard]] const knowledge::Consumer* consumer(std::string_view name) const;

@@ -18,7 +18,7 @@ bool names_prerelease(const manifest::Manifest& manifest) {
 } // namespace
 
 Result<Wanted> wanted(const manifest::Manifest& manifest, const knowledge::Knowledge& knowledge) {
-  CUKIT_TRY_ASSIGN(const auto facts, Facts::load(knowledge));
+  CUKIT_TRY_ASSIGN(const auto facts, Facts::load_with_tables(knowledge));
   CUKIT_TRY_ASSIGN(const auto list, parts(manifest, facts));
   CUKIT_TRY_ASSIGN(auto plan, plan_sources(manifest, facts));
   Wanted result;
@@ -80,7 +80,7 @@ Result<std::optional<Conflict>> conflict_of_sources(const manifest::Manifest& ma
 Result<std::variant<Resolution, Conflict>>
 resolve(const manifest::Manifest& manifest, const knowledge::Knowledge& knowledge,
         const catalog::Catalog& catalog, const MachineFacts& machine, const lock::Lock* earlier) {
-  CUKIT_TRY_ASSIGN(const auto facts, Facts::load(knowledge));
+  CUKIT_TRY_ASSIGN(const auto facts, Facts::load_with_tables(knowledge));
   CUKIT_TRY_ASSIGN(const auto* nvcc, facts.component(k_nvcc));
   if (manifest.ptxas && !nvcc->parts.contains(std::string(k_ptxas_part))) {
     return fail(ErrorCode::usage, "the recipe of nvcc does not say which files are its ptxas part");

@@ -270,7 +270,7 @@ TEST_F(RedistResolve, the_earlier_locks_cudnn_stays) {
 }
 
 TEST(PlanSources, asks_only_the_sources_that_could_serve) {
-  const auto facts = Facts::load(recipes()).value();
+  const auto facts = Facts::load_with_tables(recipes()).value();
   const auto plan = [&](const std::string& body) {
     return plan_sources(manifest_of(body), facts).value();
   };
@@ -296,8 +296,18 @@ TEST(PlanSources, asks_only_the_sources_that_could_serve) {
   EXPECT_THAT(impossible.majors, IsEmpty());
 }
 
+TEST(MixingRules, name_rules_of_the_resolver) {
+  for (const auto& rule : *recipes().mixing_rules().value()) {
+    const auto& all = rules::all();
+    EXPECT_TRUE(rule.enforced.empty() ||
+                std::any_of(all.begin(), all.end(),
+                            [&](const auto* one) { return one->id == rule.enforced; }))
+        << rule.id << ": " << rule.enforced;
+  }
+}
+
 TEST(PlanSources, nccl_comes_from_wheels_beside_archives) {
-  const auto facts = Facts::load(recipes()).value();
+  const auto facts = Facts::load_with_tables(recipes()).value();
   const auto manifest = manifest_of("gpus: [sm_90]\ntoolkit: {nvcc: \"12.8\"}\ncomponents: [core, "
                                     "nccl]\nplatforms: [linux-x86_64]\n");
   const auto plan = plan_sources(manifest, facts).value();
