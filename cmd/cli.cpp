@@ -14,6 +14,14 @@ knowledge::Knowledge Invocation::knowledge() const {
                                  : knowledge::Knowledge::from(options.recipes);
 }
 
+Result<store::Home> Invocation::home() const {
+  auto home = options.system ? store::find_system_home(environment) : store::find_home(environment);
+  if (home) {
+    home->no_lock = options.no_lock;
+  }
+  return home;
+}
+
 CLI::App* Commands::add(const std::string& name, const std::string& summary, Action action) {
   auto* command = app_.add_subcommand(name, summary);
   command->callback([this, action = std::move(action)] { chosen_ = action; });
@@ -23,6 +31,9 @@ CLI::App* Commands::add(const std::string& name, const std::string& summary, Act
 void SettingsOptions::add_source_options(CLI::App& app) {
   app.add_option("--index-url", index_url,
                  "Python index (URL or folder) instead of the configured one")
+      ->type_name("URL");
+  app.add_option("--redist-url", redist_url,
+                 "Where NVIDIA's redistributables are (URLs or folders, separated by spaces)")
       ->type_name("URL");
   app.add_option("--mirror", mirrors,
                  "Where to look first for locked files: a folder or URL; may be repeated")
@@ -57,6 +68,7 @@ Result<pipeline::Settings> SettingsOptions::settings() const {
                      : frozen ? pipeline::LockMode::frozen
                               : pipeline::LockMode::normal;
   result.index_url = index_url;
+  result.redist_url = redist_url;
   result.mirrors = mirrors;
   result.bundle = bundle;
   result.netrc = netrc;
@@ -82,14 +94,15 @@ Result<std::vector<Platform>> parse_platforms(const std::vector<std::string>& na
 Result<OpenSession> open_session(Invocation& invocation, const pipeline::Settings& settings) {
   OpenSession result;
   store::Home home;
-  if (!settings.prefix.empty() && !invocation.environment.get("CUKIT_HOME")) {
+  if (!settings.prefix.empty() && !invocation.environment.get("CUKIT_HOME") &&
+      !invocation.options.system) {
     const auto parent = fs::absolute(settings.prefix).lexically_normal().parent_path();
     CUKIT_TRY_ASSIGN(result.temporary_home,
                      TempDirectory::create(parent.empty() ? "/" : parent, ".cukit-home-"));
     home.root = result.temporary_home->path();
     home.cache = home.root / "cache";
   } else {
-    CUKIT_TRY_ASSIGN(home, store::find_home(invocation.environment));
+    CUKIT_TRY_ASSIGN(home, invocation.home());
   }
   result.session =
       std::make_unique<pipeline::Session>(invocation.environment, home, invocation.knowledge(),
@@ -127,7 +140,14 @@ text::Json conflict_json(const resolve::Conflict& conflict) {
   }
   auto ways = text::Json::list();
   for (const auto& way : conflict.ways_out) {
-    ways.add(text::Json::object().set("change", way.change).set("result", way.result));
+    auto steps = text::Json::list();
+    for (const auto& step : way.steps) {
+      steps.add(step);
+    }
+    ways.add(text::Json::object()
+                 .set("change", way.change)
+                 .set("result", way.result)
+                 .set("steps", steps));
   }
   return text::Json::object()
       .set("schema", "cukit.conflict/1")
@@ -177,6 +197,9 @@ std::string conflict_text(const ui::Terminal& terminal, const Error& error,
       const auto& way = conflict.ways_out[i];
       out += "  " + terminal.paint(ui::Style::accent, "*") + " " + printable(way.change) +
              "\n      gives " + printable(way.result) + "\n";
+      for (const auto& step : way.steps) {
+        out += terminal.paint(ui::Style::dim, "      - " + printable(step)) + "\n";
+      }
     }
     if (conflict.ways_out.size() > 3) {
       out += fmt::format("  ({} more with --json)\n", conflict.ways_out.size() - 3);
@@ -211,7 +234,7 @@ namespace {
 
 Result<TreeReference> by_name(const store::Home& home, const names::Generation& generation,
                               const std::string& name) {
-  CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(home.trees() / generation.tree));
+  CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(home.tree(generation.tree)));
   CUKIT_TRY_ASSIGN(const auto lock, lock::read(generation.lock, "the lock of " + name));
   return TreeReference{.tree = std::move(tree), .name = name, .gpus = lock.gpus};
 }
@@ -253,6 +276,12 @@ Result<TreeReference> find_tree(const Invocation& invocation, const store::Home&
     CUKIT_TRY_ASSIGN(const auto generation, names::current(home, name));
     if (generation) {
       return by_name(home, *generation, name);
+    }
+    if (const auto system = home.system_home()) {
+      CUKIT_TRY_ASSIGN(const auto theirs, names::current(*system, name));
+      if (theirs) {
+        return by_name(*system, *theirs, name);
+      }
     }
   }
   std::vector<std::string> matches;

@@ -26,7 +26,7 @@ Result<exports::ToolkitEnvironment> toolkit_environment(const Invocation& invoca
                                                         const std::vector<std::string>& gpus,
                                                         const std::vector<std::string>& consumers) {
   const auto knowledge = invocation.knowledge();
-  CUKIT_TRY_ASSIGN(const auto home, store::find_home(invocation.environment));
+  CUKIT_TRY_ASSIGN(const auto home, invocation.home());
   CUKIT_TRY_ASSIGN(const auto reference, find_tree(invocation, home, toolkit));
   exports::Request request{.tree = reference.tree.path,
                            .gpus = reference.gpus,

@@ -3,74 +3,166 @@
 #include "lock/lock.hpp"
 #include "names/names.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <set>
 
 namespace cukit::cmd {
 
 namespace {
 
+/// One generation of a name, or a tree that no name has.
 struct Row {
-  std::string name;
-  int generation = 0;
+  std::string name; ///< empty: no name
+  names::Generation generation;
+  bool current = false;
   std::string release;
   std::string gpus;
-  assemble::Tree tree;
+  std::optional<assemble::Tree> tree; ///< empty: gone, or not readable
+  fs::path path;
 };
+
+std::string day(std::int64_t seconds) {
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+Row row_of(const store::Home& home, const std::string& name, names::Generation generation) {
+  Row row;
+  row.name = name;
+  row.path = home.tree(generation.tree);
+  if (auto tree = assemble::open_tree(row.path)) {
+    row.tree = std::move(*tree);
+  }
+  if (const auto lock = lock::read(generation.lock, "the lock of " + name)) {
+    std::vector<std::string> gpus;
+    for (const auto& gpu : lock->gpus) {
+      gpus.push_back(gpu.sm());
+    }
+    row.gpus = join(gpus, " ");
+    row.release = lock->release.text();
+  }
+  row.generation = std::move(generation);
+  return row;
+}
+
+Result<void> add_names(const store::Home& home, std::vector<Row>& rows) {
+  CUKIT_TRY_ASSIGN(const auto all, names::list(home));
+  for (const auto& name : all) {
+    CUKIT_TRY_ASSIGN(const auto current, names::current(home, name));
+    CUKIT_TRY_ASSIGN(auto generations, names::generations(home, name));
+    for (auto it = generations.rbegin(); it != generations.rend(); ++it) {
+      rows.push_back(row_of(home, name, std::move(*it)));
+      rows.back().current = current && rows.back().generation.number == current->number;
+    }
+  }
+  return {};
+}
 
 Result<std::vector<Row>> rows(const store::Home& home) {
   std::vector<Row> result;
+  CUKIT_TRY(add_names(home, result));
   std::set<std::string> seen;
-  CUKIT_TRY_ASSIGN(const auto all, names::list(home));
-  for (const auto& name : all) {
-    CUKIT_TRY_ASSIGN(const auto generation, names::current(home, name));
-    if (!generation) {
-      continue;
-    }
-    CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(home.trees() / generation->tree));
-    CUKIT_TRY_ASSIGN(const auto lock, lock::read(generation->lock, "the lock of " + name));
-    std::vector<std::string> gpus;
-    for (const auto& gpu : lock.gpus) {
-      gpus.push_back(gpu.sm());
-    }
-    seen.insert(generation->tree);
-    result.push_back(
-        Row{name, generation->number, tree.release.text(), join(gpus, " "), std::move(tree)});
+  for (const auto& row : result) {
+    seen.insert(row.generation.tree);
   }
   if (folder_exists(home.trees())) {
     CUKIT_TRY_ASSIGN(const auto ids, list_directory(home.trees()));
     for (const auto& id : ids) {
-      if (!seen.contains(id)) {
-        CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(home.trees() / id));
-        result.push_back(Row{"", 0, tree.release.text(), "", std::move(tree)});
+      auto tree = assemble::open_tree(home.trees() / id);
+      if (!seen.contains(id) && tree) {
+        Row row;
+        row.release = tree->release.text();
+        row.path = tree->path;
+        row.tree = std::move(*tree);
+        result.push_back(std::move(row));
       }
     }
   }
   return result;
 }
 
+text::Json generation_json(const Row& row) {
+  return text::Json::object()
+      .set("number", row.generation.number)
+      .set("current", row.current)
+      .set("made", row.generation.made)
+      .set("release", row.release)
+      .set("tree", row.path.string())
+      .set("present", row.tree.has_value());
+}
+
+text::Json toolkit_json(const Row& row, const std::vector<Row>& all) {
+  auto components = text::Json::object();
+  auto tree = text::Json();
+  if (row.tree) {
+    tree = tree_json(*row.tree, row.name);
+    for (const auto& [name, version] : row.tree->components) {
+      components.set(name, version);
+    }
+  }
+  auto generations = text::Json::list();
+  for (const auto& other : all) {
+    if (!row.name.empty() && other.name == row.name) {
+      generations.add(generation_json(other));
+    }
+  }
+  return text::Json::object()
+      .set("name", row.name)
+      .set("generation", row.generation.number)
+      .set("release", row.release)
+      .set("tree", tree)
+      .set("components", components)
+      .set("generations", generations);
+}
+
+void print_table(const Invocation& invocation, const std::vector<Row>& all) {
+  ui::Table table;
+  table.row({"name", "gen", "made", "CUDA", "nvcc", "ptxas", "GPUs", "tree"},
+            std::vector<ui::Style>(8, ui::Style::bold));
+  for (const auto& row : all) {
+    const auto version = [&](const std::string& component) {
+      const auto found = row.tree ? row.tree->components.find(component)
+                                  : std::map<std::string, std::string>::const_iterator();
+      return !row.tree || found == row.tree->components.end() ? std::string("-") : found->second;
+    };
+    const auto ptxas = version("ptxas");
+    const bool named = !row.name.empty();
+    table.row({!named ? "(no name)" : (row.current ? row.name : ""),
+               !named ? "-" : fmt::format("{}{}", row.generation.number, row.current ? " *" : ""),
+               !named ? "-" : day(row.generation.made), row.release, version("nvcc"),
+               ptxas == "-" ? version("nvcc") : ptxas, row.gpus,
+               row.path.string() + (row.tree ? "" : " (gone)")},
+              {row.current ? ui::Style::accent : ui::Style::dim});
+  }
+  std::fputs(table.print(*invocation.terminal, "").c_str(), stdout);
+}
+
+/// The current generation of a name comes before its others.
+void put_current_first(std::vector<Row>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Row& a, const Row& b) {
+    return a.name == b.name && a.current && !b.current;
+  });
+}
+
 int run_list(Invocation& invocation) {
-  const auto home = store::find_home(invocation.environment);
+  const auto home = invocation.home();
   if (!home) {
     return report(invocation, home.error());
   }
-  const auto all = rows(*home);
+  auto all = rows(*home);
   if (!all) {
     return report(invocation, all.error());
   }
   if (invocation.options.json) {
     auto toolkits = text::Json::list();
     for (const auto& row : *all) {
-      auto components = text::Json::object();
-      for (const auto& [name, version] : row.tree.components) {
-        components.set(name, version);
+      if (row.current || row.name.empty()) {
+        toolkits.add(toolkit_json(row, *all));
       }
-      toolkits.add(text::Json::object()
-                       .set("name", row.name)
-                       .set("generation", row.generation)
-                       .set("release", row.release)
-                       .set("tree", tree_json(row.tree, row.name))
-                       .set("components", components));
     }
     print_json(text::Json::object()
                    .set("schema", "cukit.list/1")
@@ -84,27 +176,16 @@ int run_list(Invocation& invocation) {
         stdout);
     return 0;
   }
-  ui::Table table;
-  table.row({"name", "CUDA", "nvcc", "ptxas", "GPUs", "tree"},
-            std::vector<ui::Style>(6, ui::Style::bold));
-  for (const auto& row : *all) {
-    const auto version = [&](const std::string& component) {
-      const auto found = row.tree.components.find(component);
-      return found == row.tree.components.end() ? std::string("-") : found->second;
-    };
-    const auto ptxas = version("ptxas");
-    table.row({row.name.empty() ? "(no name)" : row.name, row.release, version("nvcc"),
-               ptxas == "-" ? version("nvcc") : ptxas, row.gpus, row.tree.path.string()},
-              {ui::Style::accent});
-  }
-  std::fputs(table.print(*invocation.terminal, "").c_str(), stdout);
+  put_current_first(*all);
+  print_table(invocation, *all);
   return 0;
 }
 
 } // namespace
 
 void register_list(Commands& commands) {
-  commands.add("list", "The toolkits that are here", run_list);
+  commands.add("list", "The toolkits that are here, with their generations (* is the current one)",
+               run_list);
 }
 
 } // namespace cukit::cmd

@@ -48,7 +48,7 @@ Result<std::vector<GpuTarget>> targets(const ValidateOptions& options,
 }
 
 Result<int> build_and_run(Invocation& invocation, const ValidateOptions& options) {
-  CUKIT_TRY_ASSIGN(const auto home, store::find_home(invocation.environment));
+  CUKIT_TRY_ASSIGN(const auto home, invocation.home());
   CUKIT_TRY_ASSIGN(const auto reference, find_tree(invocation, home, options.toolkit));
   pipeline::Session session(invocation.environment, home, invocation.knowledge(), {},
                             *invocation.progress, invocation.stop);

@@ -1,93 +1,211 @@
 #include "base/strings.hpp"
 #include "commands/summary.hpp"
+#include "names/names.hpp"
+#include "pipeline/repair.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace cukit::cmd {
 
 namespace {
 
-struct Checked {
-  std::string what;
-  std::vector<std::string> problems;
+using pipeline::Checked;
+
+struct Options {
+  SettingsOptions settings;
+  std::vector<std::string> toolkits;
+  bool all = false;
+  bool repair = false;
 };
 
-Result<std::vector<Checked>> check_home(const Invocation& invocation, const store::Home& home) {
-  std::vector<Checked> result;
-  if (folder_exists(home.store())) {
-    const store::Store store(home);
-    CUKIT_TRY_ASSIGN(const auto keys, list_directory(home.store()));
-    for (const auto& key : keys) {
-      CUKIT_TRY_ASSIGN(auto problems, store.verify(key));
-      result.push_back(Checked{"store entry " + key.substr(0, 16), std::move(problems)});
+/// Where a toolkit's tree stands. A name leads there even when the tree's own record is damaged.
+Result<fs::path> place_of(const Invocation& invocation, const store::Home& home,
+                          const std::string& text) {
+  if (names::is_valid_name(text)) {
+    CUKIT_TRY_ASSIGN(const auto generation, names::current(home, text));
+    if (generation) {
+      return home.tree(generation->tree);
     }
   }
-  if (folder_exists(home.trees())) {
-    CUKIT_TRY_ASSIGN(const auto ids, list_directory(home.trees()));
-    for (const auto& id : ids) {
-      CUKIT_TRY_ASSIGN(const auto tree, assemble::open_tree(home.trees() / id));
-      CUKIT_TRY_ASSIGN(auto problems, assemble::verify(tree, invocation.stop));
-      result.push_back(Checked{"tree " + id.substr(0, 16), std::move(problems)});
-    }
+  CUKIT_TRY_ASSIGN(const auto reference, find_tree(invocation, home, text));
+  return reference.tree.path;
+}
+
+Result<std::vector<Checked>> check(const Invocation& invocation, const store::Home& home,
+                                   const Options& options) {
+  if (options.all || options.toolkits.empty()) {
+    return pipeline::check_home(home, invocation.stop);
+  }
+  std::vector<Checked> result;
+  store::DigestMemory memory;
+  for (const auto& text : options.toolkits) {
+    CUKIT_TRY_ASSIGN(const auto path, place_of(invocation, home, text));
+    CUKIT_TRY_ASSIGN(auto one, pipeline::check_tree(path, text, memory, invocation.stop));
+    result.push_back(std::move(one));
   }
   return result;
 }
 
-Result<std::vector<Checked>> check(const Invocation& invocation,
-                                   const std::vector<std::string>& toolkits) {
-  CUKIT_TRY_ASSIGN(const auto home, store::find_home(invocation.environment));
-  if (toolkits.empty()) {
-    return check_home(invocation, home);
-  }
-  std::vector<Checked> result;
-  for (const auto& text : toolkits) {
-    CUKIT_TRY_ASSIGN(const auto reference, find_tree(invocation, home, text));
-    CUKIT_TRY_ASSIGN(auto problems, assemble::verify(reference.tree, invocation.stop));
-    result.push_back(Checked{text, std::move(problems)});
-  }
-  return result;
+bool is_clean(const std::vector<Checked>& checked) {
+  return std::all_of(checked.begin(), checked.end(),
+                     [](const Checked& one) { return one.is_clean(); });
 }
 
-int run_verify(Invocation& invocation, const std::vector<std::string>& toolkits) {
-  const auto checked = check(invocation, toolkits);
+/// Files are shared between trees, so damage in one is a reason to look at all.
+Result<void> repair(Invocation& invocation, const Options& options, std::vector<Checked>& checked) {
+  CUKIT_TRY_ASSIGN(const auto settings, options.settings.settings());
+  CUKIT_TRY_ASSIGN(auto opened, open_session(invocation, settings));
+  auto& session = *opened.session;
+  if (!options.all && !options.toolkits.empty()) {
+    CUKIT_TRY_ASSIGN(auto everything, pipeline::check_home(session.home, invocation.stop));
+    for (auto& one : everything) {
+      const bool known = std::any_of(checked.begin(), checked.end(),
+                                     [&](const Checked& other) { return other.path == one.path; });
+      if (!known && !one.is_clean()) {
+        checked.push_back(std::move(one));
+      }
+    }
+  }
+  return pipeline::repair(session, checked);
+}
+
+const char* name_of(Checked::Repair how) {
+  switch (how) {
+  case Checked::Repair::none:
+    return "none";
+  case Checked::Repair::repaired:
+    return "repaired";
+  case Checked::Repair::removed:
+    return "removed";
+  case Checked::Repair::failed:
+    return "failed";
+  }
+  return "";
+}
+
+text::Json checked_json(const Checked& one) {
+  auto problems = text::Json::list();
+  auto differences = text::Json::list();
+  if (one.unreadable) {
+    problems.add(one.unreadable->message);
+  }
+  for (const auto& difference : one.differences) {
+    problems.add(text_of(difference));
+    differences.add(text::Json::object()
+                        .set("kind", store::name_of(difference.kind))
+                        .set("path", difference.path)
+                        .set("detail", difference.detail));
+  }
+  return text::Json::object()
+      .set("what", one.what)
+      .set("path", one.path.string())
+      .set("problems", problems)
+      .set("differences", differences)
+      .set("repair", name_of(one.repair))
+      .set("error", one.why_not ? error_json(*one.why_not) : text::Json());
+}
+
+std::string checked_text(const Checked& one) {
+  std::string out;
+  if (one.unreadable) {
+    out += fmt::format("{}: {} ({})\n", one.what, printable(one.unreadable->message),
+                       printable(one.unreadable->where));
+  }
+  for (const auto& difference : one.differences) {
+    out += fmt::format("{}: {}\n", one.what, text_of(difference));
+  }
+  switch (one.repair) {
+  case Checked::Repair::none:
+    break;
+  case Checked::Repair::repaired:
+    out += fmt::format("{}: repaired\n", one.what);
+    break;
+  case Checked::Repair::removed:
+    out += fmt::format("{}: removed, because no name needs it\n", one.what);
+    break;
+  case Checked::Repair::failed:
+    out += fmt::format("{}: not repaired\n", one.what);
+    break;
+  }
+  return out;
+}
+
+/// 0 when all is well now; else the "no" of the check, or why the first repair failed.
+int exit_code(const std::vector<Checked>& checked) {
+  int code = 0;
+  for (const auto& one : checked) {
+    if (one.is_clean() || one.repair == Checked::Repair::repaired ||
+        one.repair == Checked::Repair::removed) {
+      continue;
+    }
+    const auto why = one.why_not ? one.why_not->code : ErrorCode::expected_no;
+    code = code == 0 ? static_cast<int>(why) : code;
+  }
+  return code;
+}
+
+void print(Invocation& invocation, const std::vector<Checked>& checked, bool repaired) {
+  if (invocation.options.json) {
+    auto results = text::Json::list();
+    for (const auto& one : checked) {
+      results.add(checked_json(one));
+    }
+    print_json(text::Json::object()
+                   .set("schema", "cukit.verify/1")
+                   .set("clean", is_clean(checked))
+                   .set("results", results));
+    return;
+  }
+  std::string out;
+  for (const auto& one : checked) {
+    out += checked_text(one);
+  }
+  if (is_clean(checked)) {
+    out += fmt::format("{} checked, all as they were built\n", checked.size());
+  } else if (!repaired) {
+    out += "`cukit verify --repair` makes it as it was built\n";
+  }
+  std::fputs(out.c_str(), stdout);
+  for (const auto& one : checked) {
+    if (one.why_not) {
+      std::fflush(stdout);
+      report(invocation, *one.why_not);
+    }
+  }
+}
+
+Result<std::vector<Checked>> verify(Invocation& invocation, const Options& options) {
+  CUKIT_TRY_ASSIGN(const auto home, invocation.home());
+  CUKIT_TRY_ASSIGN(auto checked, check(invocation, home, options));
+  if (options.repair && !is_clean(checked)) {
+    CUKIT_TRY(repair(invocation, options, checked));
+  }
+  return checked;
+}
+
+int run_verify(Invocation& invocation, const Options& options) {
+  const auto checked = verify(invocation, options);
   if (!checked) {
     return report(invocation, checked.error());
   }
-  bool clean = true;
-  auto results = text::Json::list();
-  std::string out;
-  for (const auto& one : *checked) {
-    auto problems = text::Json::list();
-    for (const auto& problem : one.problems) {
-      problems.add(problem);
-      out += fmt::format("{}: {}\n", one.what, printable(problem));
-    }
-    clean = clean && one.problems.empty();
-    results.add(text::Json::object().set("what", one.what).set("problems", problems));
-  }
-  if (invocation.options.json) {
-    print_json(text::Json::object()
-                   .set("schema", "cukit.verify/1")
-                   .set("clean", clean)
-                   .set("results", results));
-  } else {
-    out += clean
-               ? fmt::format("{} checked, all as they were built\n", checked->size())
-               : "remove what is damaged (the tree's or entry's folder) and run `cukit up` again\n";
-    std::fputs(out.c_str(), stdout);
-  }
-  return clean ? 0 : static_cast<int>(ErrorCode::expected_no);
+  print(invocation, *checked, options.repair);
+  return exit_code(*checked);
 }
 
 } // namespace
 
 void register_verify(Commands& commands) {
-  auto toolkits = std::make_shared<std::vector<std::string>>();
-  auto* app = commands.add(
-      "verify", "Hash every file of a toolkit again, or of all toolkits and the store",
-      [toolkits](Invocation& invocation) { return run_verify(invocation, *toolkits); });
-  app->add_option("TOOLKIT", *toolkits,
+  auto options = std::make_shared<Options>();
+  auto* app =
+      commands.add("verify", "Hash every file of a toolkit again, or of all toolkits and the store",
+                   [options](Invocation& invocation) { return run_verify(invocation, *options); });
+  app->add_option("TOOLKIT", options->toolkits,
                   "Names, manifests, paths or ids of trees; none: everything");
+  app->add_flag("--all", options->all, "Everything, as without a TOOLKIT");
+  app->add_flag("--repair", options->repair,
+                "Make what differs as it was built: fetch and assemble it again");
+  options->settings.add_source_options(*app);
 }
 
 } // namespace cukit::cmd

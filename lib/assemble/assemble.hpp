@@ -36,7 +36,7 @@ plan(const lock::Lock& lock, const lock::PlatformLock& platform,
 enum class Placement {
   link,
   copy
-}; ///< link: hard link, else reflink, else copy; copy: never shares a file with the store
+}; ///< link: reflink, else hard link, else copy; copy: never shares a file with the store
 
 struct Tree {
   fs::path path;
@@ -44,24 +44,33 @@ struct Tree {
   Sha256 content; ///< over (path, mode, sha256 or link target) of everything outside .cukit/
   Version release;
   Platform platform;
-  std::map<std::string, std::string> components; ///< name -> version
+  std::map<std::string, std::string> components;      ///< name -> version
+  std::shared_ptr<const store::FolderHold> hold = {}; ///< keeps gc away while the value lives
   [[nodiscard]] bool has(std::string_view path_in_tree) const;
 };
 
 /// Fills `folder` (fresh and empty) with the plan and .cukit/. Files are 0444 or 0555, folders
-/// 0755, and every time stamp is 1, so that the same lock gives the same tree everywhere. Syncs
-/// nothing: the caller does, before it lets anybody see the folder.
+/// 0555 in a linked tree (but for `folder` itself, which has to be moved) and 0755 in a copy, and
+/// every time stamp is 1, so that the same lock gives the same tree everywhere. Syncs nothing: the
+/// caller does, before it lets anybody see the folder.
 Result<Tree> build(const lock::Lock& lock, const lock::PlatformLock& platform,
                    const std::vector<TreeFile>& files, const fs::path& folder, Placement placement,
                    Progress& progress, const std::stop_token& stop);
 
-/// Reads .cukit/ of a tree that stands somewhere; an error when it is none.
+/// The last step of a linked tree, once it stands where it belongs: its own folder becomes
+/// read-only.
+Result<void> seal_tree(const fs::path& path);
+
+/// Reads .cukit/ of a tree that stands somewhere and holds it; an error when it is none.
 Result<Tree> open_tree(const fs::path& path);
 /// What the tree holds as it was built, from .cukit/files; owners and content are left empty,
 /// `from` is where each file stands.
 Result<std::vector<TreeFile>> list_files(const Tree& tree);
 /// Re-hashes everything; what differs, is missing or is extra is named. Empty: all well.
 Result<std::vector<std::string>> verify(const Tree& tree, const std::stop_token& stop);
+/// The same in parts.
+Result<std::vector<store::Difference>> differences(const Tree& tree, store::DigestMemory& memory,
+                                                   const std::stop_token& stop);
 
 /// A libcuda.so for linking: exports every function of cuda.h and its companions, before and after
 /// macro expansion, answers CUDA_ERROR_STUB_LIBRARY (34) to each. Byte for byte the same on every

@@ -42,7 +42,8 @@ Result<Tree> build(const lock::Lock& lock, const lock::PlatformLock& platform,
             sha256_of(list),
             lock.release,
             platform.platform,
-            component_versions(platform)};
+            component_versions(platform),
+            {}};
   CUKIT_TRY_ASSIGN(auto content, record_file("content", tree.content.text() + "\n"));
   CUKIT_TRY_ASSIGN(auto listed, record_file("files", list));
   CUKIT_TRY_ASSIGN(auto input, record_file("input", write_input(lock, platform)));
@@ -61,6 +62,9 @@ Result<Tree> build(const lock::Lock& lock, const lock::PlatformLock& platform,
     progress.advance(work, 1);
   }
   CUKIT_TRY(writer.finish());
+  if (const auto complaint = writer.placer().complaint(); !complaint.empty()) {
+    progress.say(complaint);
+  }
   return tree;
 }
 

@@ -1,5 +1,7 @@
 #include "assemble/placer.hpp"
 
+#include "base/strings.hpp"
+
 #include <algorithm>
 #include <array>
 #include <fcntl.h>
@@ -18,19 +20,17 @@ tl::unexpected<Error> cannot_place(int number, const TreeFile& file) {
   return fail_errno(number, "cannot put {} into the tree", file.path.text());
 }
 
-/// Numbers that mean "this file system does not do that", not "this file is in trouble".
-bool is_unsupported(int number) {
-  switch (number) {
-  case EXDEV:
-  case EPERM: // also fs.protected_hardlinks: the store belongs to somebody else
-  case EOPNOTSUPP:
-  case EINVAL:
-  case ENOTTY:
-  case ENOSYS:
-    return true;
-  default:
-    return false;
-  }
+/// Numbers that mean "these file systems never do that", not "this file cannot have it".
+bool is_never(int number) {
+  return number == EXDEV || number == EOPNOTSUPP || number == ENOSYS || number == ENOTTY;
+}
+
+/// Numbers that leave the next way open for this one file: too many names (EMLINK), rules about
+/// foreign files or an immutable one (EPERM, EACCES), a lock of the server or of a program that
+/// runs (EAGAIN, ETXTBSY), a layout that cannot be shared (EINVAL).
+bool is_for_this_file(int number) {
+  return number == EMLINK || number == EPERM || number == EACCES || number == EAGAIN ||
+         number == ETXTBSY || number == EINVAL;
 }
 
 Result<void> copy_by_hand(int from, int to, const TreeFile& file) {
@@ -58,7 +58,7 @@ Result<void> copy_in_kernel(int from, int to, const TreeFile& file) {
     if (count < 0 && errno == EINTR) {
       continue;
     }
-    if (count < 0 && is_unsupported(errno)) {
+    if (count < 0 && (is_never(errno) || is_for_this_file(errno))) {
       return copy_by_hand(from, to, file);
     }
     if (count < 0) {
@@ -70,17 +70,6 @@ Result<void> copy_in_kernel(int from, int to, const TreeFile& file) {
     left -= static_cast<std::uint64_t>(count);
   }
   return {};
-}
-
-/// False when the file system has no reflinks.
-Result<bool> reflink(int from, int to, const TreeFile& file) {
-  if (::ioctl(to, FICLONE, from) == 0) {
-    return true;
-  }
-  if (is_unsupported(errno)) {
-    return false;
-  }
-  return cannot_place(errno, file);
 }
 
 Result<Fd> create_in(int folder_fd, const std::string& name, const TreeFile& file) {
@@ -108,26 +97,6 @@ Result<void> check_size(int fd, const TreeFile& file) {
   return {};
 }
 
-/// Bytes of the store in a file of its own. `way` goes down to copy when there are no reflinks.
-Result<void> duplicate(const TreeFile& file, int folder_fd, const std::string& name,
-                       Placer::Way& way) {
-  CUKIT_TRY_ASSIGN(const Fd from, open_file(file.from, O_RDONLY | O_NOFOLLOW));
-  CUKIT_TRY_ASSIGN(Fd to, create_in(folder_fd, name, file));
-  bool done = false;
-  if (way == Placer::Way::reflink) {
-    CUKIT_TRY_ASSIGN(done, reflink(from.get(), to.get(), file));
-    if (!done) {
-      way = Placer::Way::copy;
-    }
-  }
-  if (!done) {
-    CUKIT_TRY(copy_in_kernel(from.get(), to.get(), file));
-  }
-  CUKIT_TRY(check_size(to.get(), file));
-  CUKIT_TRY(seal_file(to.get(), file.executable));
-  return to.close();
-}
-
 Result<void> write_content(const TreeFile& file, int folder_fd, const std::string& name) {
   CUKIT_TRY_ASSIGN(Fd to, create_in(folder_fd, name, file));
   CUKIT_TRY(write_all(to.get(), file.content));
@@ -145,25 +114,116 @@ Result<void> seal_file(int fd, bool executable) {
   return {};
 }
 
+Result<bool> Placer::try_reflink(const TreeFile& file, int from, int folder_fd,
+                                 const std::string& name, Ways& ways) {
+  if (!ways.reflink) {
+    return false;
+  }
+  CUKIT_TRY_ASSIGN(Fd to, create_in(folder_fd, name, file));
+  if (::ioctl(to.get(), FICLONE, from) == 0) {
+    CUKIT_TRY(check_size(to.get(), file));
+    CUKIT_TRY(seal_file(to.get(), file.executable));
+    CUKIT_TRY(to.close());
+    ++counts_.reflinks;
+    return true;
+  }
+  const int number = errno;
+  if (::unlinkat(folder_fd, name.c_str(), 0) != 0) {
+    return cannot_place(errno, file);
+  }
+  if (!is_never(number) && !is_for_this_file(number)) {
+    return cannot_place(number, file);
+  }
+  ways.reflink = !is_never(number);
+  return false;
+}
+
+Result<bool> Placer::try_hard_link(const TreeFile& file, int folder_fd, const std::string& name,
+                                   Ways& ways) {
+  if (!ways.hard_link) {
+    return false;
+  }
+  if (::linkat(AT_FDCWD, file.from.c_str(), folder_fd, name.c_str(), 0) == 0) {
+    ++counts_.hard_links;
+    return true;
+  }
+  const int number = errno;
+  if (!is_never(number) && !is_for_this_file(number)) {
+    return cannot_place(number, file);
+  }
+  ways.hard_link = !is_never(number);
+  counts_.why_copied = counts_.why_copied == 0 ? number : counts_.why_copied;
+  return false;
+}
+
+Result<void> Placer::copy(const TreeFile& file, int from, int folder_fd, const std::string& name) {
+  CUKIT_TRY_ASSIGN(Fd to, create_in(folder_fd, name, file));
+  CUKIT_TRY(copy_in_kernel(from, to.get(), file));
+  CUKIT_TRY(check_size(to.get(), file));
+  CUKIT_TRY(seal_file(to.get(), file.executable));
+  ++counts_.copies;
+  counts_.copied_bytes += file.size;
+  return to.close();
+}
+
 Result<void> Placer::place(const TreeFile& file, int folder_fd, const std::string& name) {
   if (file.from.empty()) {
     return write_content(file, folder_fd, name);
   }
-  if (way_ == Way::hard_link) {
-    if (::linkat(AT_FDCWD, file.from.c_str(), folder_fd, name.c_str(), 0) == 0) {
+  struct stat info {};
+  if (::lstat(file.from.c_str(), &info) != 0) {
+    return cannot_place(errno, file);
+  }
+  auto& ways = ways_.try_emplace(info.st_dev).first->second;
+  if (placement_ == Placement::copy) {
+    ways.hard_link = false; // a reflink shares blocks, not the file
+  }
+  if (!ways.reflink) { // the common case first: nothing has to be opened
+    CUKIT_TRY_ASSIGN(const bool linked, try_hard_link(file, folder_fd, name, ways));
+    if (linked) {
       return {};
     }
-    const int number = errno;
-    if (number == EMLINK) { // this one file has too many names; the next one may not
-      Way once = Way::reflink;
-      return duplicate(file, folder_fd, name, once);
-    }
-    if (!is_unsupported(number)) {
-      return cannot_place(number, file);
-    }
-    way_ = Way::reflink;
   }
-  return duplicate(file, folder_fd, name, way_);
+  CUKIT_TRY_ASSIGN(const Fd from, open_file(file.from, O_RDONLY | O_NOFOLLOW));
+  const bool tried = !ways.reflink;
+  CUKIT_TRY_ASSIGN(const bool cloned, try_reflink(file, from.get(), folder_fd, name, ways));
+  if (cloned) {
+    return {};
+  }
+  if (!tried) {
+    CUKIT_TRY_ASSIGN(const bool linked, try_hard_link(file, folder_fd, name, ways));
+    if (linked) {
+      return {};
+    }
+  }
+  return copy(file, from.get(), folder_fd, name);
+}
+
+std::string Placer::complaint() const {
+  if (placement_ == Placement::copy || counts_.copies == 0) {
+    return {};
+  }
+  const char* why = "the file system refused";
+  switch (counts_.why_copied) {
+  case EXDEV:
+    why = "the store lies on another file system";
+    break;
+  case EMLINK:
+    why = "files have as many names as the file system allows";
+    break;
+  case EPERM:
+  case EACCES:
+    why = "the file system, or a rule about files of other users, allows no hard link";
+    break;
+  case EOPNOTSUPP:
+  case ENOSYS:
+    why = "the file system has neither reflinks nor hard links";
+    break;
+  default:
+    break;
+  }
+  return fmt::format("{} files ({}) were copied into the tree, not shared with the store: {}",
+                     counts_.copies, human_bytes(counts_.copied_bytes), why);
 }
 
 } // namespace cukit::assemble

@@ -1,6 +1,7 @@
 #include "assemble/record.hpp"
 #include "base/strings.hpp"
-#include "store/folder_check.hpp"
+
+#include <sys/stat.h>
 
 namespace cukit::assemble {
 
@@ -22,9 +23,17 @@ bool Tree::has(std::string_view path_in_tree) const {
   return path_exists(path / path_in_tree);
 }
 
+Result<void> seal_tree(const fs::path& path) {
+  if (::chmod(path.c_str(), 0555) != 0) {
+    return fail_errno(errno, "cannot make the tree {} read-only", path.string());
+  }
+  return {};
+}
+
 Result<Tree> open_tree(const fs::path& path) {
   const fs::path record = path / ".cukit";
-  if (!is_directory(record)) {
+  CUKIT_TRY_ASSIGN(auto hold, store::FolderHold::shared(path));
+  if (!hold || !is_directory(record)) {
     return no_tree(path);
   }
   CUKIT_TRY_ASSIGN(const auto input, read_file(record / "input", k_record_bytes));
@@ -32,6 +41,7 @@ Result<Tree> open_tree(const fs::path& path) {
   CUKIT_TRY_ASSIGN(auto tree, read_input(input, (record / "input").string()));
   CUKIT_TRY_ASSIGN(tree.content, Sha256::parse(trim(content)));
   tree.path = path;
+  tree.hold = std::make_shared<const store::FolderHold>(std::move(*hold));
   return tree;
 }
 
@@ -52,7 +62,8 @@ Result<std::vector<TreeFile>> list_files(const Tree& tree) {
   return files;
 }
 
-Result<std::vector<std::string>> verify(const Tree& tree, const std::stop_token& stop) {
+Result<std::vector<store::Difference>> differences(const Tree& tree, store::DigestMemory& memory,
+                                                   const std::stop_token& stop) {
   CUKIT_TRY_ASSIGN(const auto files, list_files(tree));
   std::vector<store::ExpectedPath> expected;
   expected.reserve(files.size());
@@ -60,7 +71,17 @@ Result<std::vector<std::string>> verify(const Tree& tree, const std::stop_token&
     expected.push_back(
         {file.path, file.executable ? 0555U : 0444U, file.size, file.sha256, file.link});
   }
-  return store::check_folder(tree.path, expected, {".cukit"}, stop);
+  return store::compare_folder(tree.path, expected, {".cukit"}, stop, memory);
+}
+
+Result<std::vector<std::string>> verify(const Tree& tree, const std::stop_token& stop) {
+  store::DigestMemory memory;
+  CUKIT_TRY_ASSIGN(const auto found, differences(tree, memory, stop));
+  std::vector<std::string> lines;
+  for (const auto& difference : found) {
+    lines.push_back(store::text_of(difference));
+  }
+  return lines;
 }
 
 } // namespace cukit::assemble

@@ -58,7 +58,8 @@ Result<void> TreeWriter::enter(const RelativePath& folder) {
 Result<void> TreeWriter::leave() {
   const int fd = open_.back().fd.get();
   // The mode again, because the umask may have taken bits away.
-  if (::fchmod(fd, 0755) != 0 || ::futimens(fd, k_time_stamp.data()) != 0) {
+  const unsigned mode = open_.back().path.empty() ? 0755 : folder_mode_;
+  if (::fchmod(fd, mode) != 0 || ::futimens(fd, k_time_stamp.data()) != 0) {
     return fail_errno(errno, "cannot set the mode and time of the folder {}", open_.back().path);
   }
   open_.pop_back();

@@ -13,16 +13,20 @@ namespace cukit {
 
 namespace {
 
-Result<bool> try_lock(const Fd& fd, const fs::path& path, FileLock::Mode mode) {
+Result<bool> try_lock(const Fd& fd, const fs::path& path, FileLock::Mode mode,
+                      FileLock::WithoutLocks without_locks) {
   const int operation = (mode == FileLock::Mode::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
   while (::flock(fd.get(), operation) != 0) {
     if (errno == EWOULDBLOCK) {
       return false;
     }
     if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) {
+      if (without_locks == FileLock::WithoutLocks::go_on) {
+        return true;
+      }
       auto error =
           errno_error(errno, fmt::format("this file system keeps no locks: {}", path.string()));
-      error.hint = "point CUKIT_HOME at a local disk";
+      error.hint = "point CUKIT_HOME at a local disk, or add --no-lock when nobody else uses it";
       return tl::unexpected<Error>(std::move(error));
     }
     if (errno != EINTR) {
@@ -48,7 +52,8 @@ int holder_of(const Fd& fd) {
 } // namespace
 
 Result<FileLock> FileLock::acquire(const fs::path& path, Mode mode, const std::stop_token& stop,
-                                   const std::function<void(int)>& on_wait) {
+                                   const std::function<void(int)>& on_wait,
+                                   WithoutLocks without_locks) {
   // Read and write also for a shared lock: NFSv4 maps flock to byte-range locks, which need the
   // mode.
   CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT, 0644));
@@ -57,7 +62,7 @@ Result<FileLock> FileLock::acquire(const fs::path& path, Mode mode, const std::s
   auto waited = 0ms;
   bool told = false;
   while (true) {
-    CUKIT_TRY_ASSIGN(const bool locked, try_lock(fd, path, mode));
+    CUKIT_TRY_ASSIGN(const bool locked, try_lock(fd, path, mode, without_locks));
     if (locked) {
       return FileLock(std::move(fd));
     }
@@ -74,9 +79,10 @@ Result<FileLock> FileLock::acquire(const fs::path& path, Mode mode, const std::s
   }
 }
 
-Result<std::optional<FileLock>> FileLock::try_acquire(const fs::path& path, Mode mode) {
+Result<std::optional<FileLock>> FileLock::try_acquire(const fs::path& path, Mode mode,
+                                                      WithoutLocks without_locks) {
   CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT, 0644));
-  CUKIT_TRY_ASSIGN(const bool locked, try_lock(fd, path, mode));
+  CUKIT_TRY_ASSIGN(const bool locked, try_lock(fd, path, mode, without_locks));
   if (!locked) {
     return std::optional<FileLock>();
   }

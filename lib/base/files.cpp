@@ -38,10 +38,17 @@ Result<void> Fd::close() {
 }
 
 Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
+  bool was_stale = false;
   while (true) {
     const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
     if (fd >= 0) {
       return Fd(fd);
+    }
+    if (errno == ESTALE && !was_stale) {
+      // A network file system remembered a folder or file that was replaced on its server; the
+      // second look asks the server.
+      was_stale = true;
+      continue;
     }
     if (errno != EINTR) {
       return fail_errno(errno, "cannot open {}", path.string());
@@ -254,6 +261,24 @@ Result<bool> rename_no_replace(const fs::path& from, const fs::path& to) {
     }
   }
   return fail_errno(errno, "cannot rename {} to {}", from.string(), to.string());
+}
+
+Result<void> exchange_paths(const fs::path& from, const fs::path& to) {
+  if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
+                2U /* RENAME_EXCHANGE */) == 0) {
+    return {};
+  }
+  if (errno == EXDEV) { // a folder of an overlay's lower layer cannot be moved
+    CUKIT_TRY(remove_tree(to));
+    return rename_path(from, to);
+  }
+  if (errno != EINVAL && errno != ENOSYS) {
+    return fail_errno(errno, "cannot exchange {} and {}", from.string(), to.string());
+  }
+  const fs::path aside = from.string() + ".aside";
+  CUKIT_TRY(rename_path(to, aside));
+  CUKIT_TRY(rename_path(from, to));
+  return rename_path(aside, from);
 }
 
 Result<void> sync_directory(const fs::path& path) {

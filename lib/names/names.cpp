@@ -3,76 +3,15 @@
 //          names/<name>/gen/<n>/report  the report's key and a line feed, or nothing
 //          names/<name>/current         a symbolic link to gen/<n>
 // A generation is filled in staging/ and appears by one rename, so one that is there is whole;
-// numbers only grow.
-#include "names/names.hpp"
-
-#include "base/limits.hpp"
-#include "base/strings.hpp"
+// a new one has a higher number than all that are there.
+#include "names/folder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <charconv>
-#include <unistd.h>
 
 namespace cukit::names {
 
 namespace {
-
-constexpr std::uint64_t k_id_bytes = 256;
-
-Result<void> check_name(std::string_view name) {
-  if (is_valid_name(name)) {
-    return {};
-  }
-  auto error = Error{.code = ErrorCode::usage,
-                     .message = fmt::format("`{}` cannot be a name", printable(name))};
-  error.hint = "use up to 64 letters, digits, `.`, `_` and `-`, not starting with a dot";
-  return tl::unexpected<Error>(std::move(error));
-}
-
-/// 0 for what is no generation's number.
-int number_of(std::string_view text) {
-  int number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return status == std::errc() && end == text.data() + text.size() && number > 0 ? number : 0;
-}
-
-/// The generation that `current` names; 0 when there is no link.
-Result<int> current_number(const fs::path& folder) {
-  std::array<char, 64> target{};
-  const fs::path link = folder / "current";
-  const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
-  if (size < 0) {
-    const int number = errno;
-    if (number == ENOENT || number == ENOTDIR) {
-      return 0;
-    }
-    return fail_errno(number, "cannot read the link {}", link.string());
-  }
-  std::string_view text(target.data(), static_cast<std::size_t>(size));
-  const int number = text.starts_with("gen/") ? number_of(text.substr(4)) : 0;
-  if (number == 0) {
-    auto error =
-        Error{.code = ErrorCode::integrity,
-              .message = fmt::format("`current` leads to `{}`, not to gen/<n>", printable(text)),
-              .where = link.string()};
-    error.hint = "remove the link; the next `cukit up` makes it again";
-    return tl::unexpected<Error>(std::move(error));
-  }
-  return number;
-}
-
-Result<Generation> read_generation(const fs::path& folder, int number) {
-  const fs::path place = folder / "gen" / std::to_string(number);
-  Generation generation{.number = number, .tree = {}, .lock = {}, .report = {}};
-  CUKIT_TRY_ASSIGN(const auto tree, read_file(place / "tree", k_id_bytes));
-  CUKIT_TRY_ASSIGN(generation.lock, read_file(place / "lock", limits::k_lock_bytes));
-  CUKIT_TRY_ASSIGN(const auto report, read_file(place / "report", k_id_bytes));
-  generation.tree = trim(tree);
-  generation.report = trim(report);
-  return generation;
-}
 
 Result<int> highest_number(const fs::path& generations) {
   CUKIT_TRY_ASSIGN(const auto names, list_directory(generations));
@@ -145,18 +84,14 @@ Result<bool> switch_to(const store::Home& home, const std::string& name, const G
     return false;
   }
   const fs::path folder = home.names() / name;
+  CUKIT_TRY_ASSIGN(const auto guard, lock_name(home, name));
   CUKIT_TRY(make_directories(folder / "gen"));
   CUKIT_TRY(sync_directory(home.names()));
   CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(home));
   CUKIT_TRY(write_generation(staging.path() / "generation", next));
   CUKIT_TRY_ASSIGN(const int number,
                    place_generation(staging.path() / "generation", folder / "gen"));
-  const fs::path link = staging.path() / "current";
-  if (::symlink(fmt::format("gen/{}", number).c_str(), link.c_str()) != 0) {
-    return fail_errno(errno, "cannot make the link {}", link.string());
-  }
-  CUKIT_TRY(rename_path(link, folder / "current")); // the switch
-  CUKIT_TRY(sync_directory(folder));
+  CUKIT_TRY(point_at(folder, number, staging.path()));
   return true;
 }
 

@@ -11,9 +11,10 @@ namespace cukit::names {
 
 struct Generation {
   int number = 0;
-  std::string tree;   ///< id (hexadecimal)
-  std::string lock;   ///< text of the lock it was built from
-  std::string report; ///< key of the report, may be empty
+  std::string tree;      ///< id (hexadecimal)
+  std::string lock;      ///< text of the lock it was built from
+  std::string report;    ///< key of the report, may be empty
+  std::int64_t made = 0; ///< when it was written, seconds since 1970; for readers
 };
 
 /// Letters, digits, `.`, `_`, `-`; not starting with a dot; at most 64.
@@ -24,9 +25,29 @@ Result<std::vector<std::string>> list(const store::Home& home);
 /// Empty when there is no such name.
 Result<std::optional<Generation>> current(const store::Home& home, const std::string& name);
 /// A new generation (its number is chosen here), made current by one rename; when the current one
-/// has the same tree, lock and report nothing is done (false). Needs no lock: of two at once both
-/// generations are kept and the later rename is current. A crash leaves the old or the new one
-/// current.
+/// has the same tree, lock and report nothing is done (false). Of two at once both generations are
+/// kept and the later rename is current. A crash leaves the old or the new one current.
 Result<bool> switch_to(const store::Home& home, const std::string& name, const Generation& next);
+
+/// All generations of a name, oldest first, whether it points somewhere or not; none when there is
+/// no such name.
+Result<std::vector<Generation>> generations(const store::Home& home, const std::string& name);
+/// Every name that has a folder, also one whose `current` is missing: what gc looks at.
+Result<std::vector<std::string>> list_all(const store::Home& home);
+
+struct Switched {
+  int from = 0; ///< 0: the name pointed nowhere
+  Generation to;
+};
+/// Makes an earlier or later generation current by one rename: `number`, or 0 for the newest. An
+/// error of code expected_no when the generation or its tree is gone.
+Result<Switched> make_current(const store::Home& home, const std::string& name, int number);
+/// The same with the newest generation before the current one.
+Result<Switched> roll_back(const store::Home& home, const std::string& name);
+
+/// Removes one generation; the current one is refused (false).
+Result<bool> drop_generation(const store::Home& home, const std::string& name, int number);
+/// Removes the name with all of its generations.
+Result<void> drop_name(const store::Home& home, const std::string& name);
 
 } // namespace cukit::names

@@ -9,8 +9,8 @@
 
 namespace cukit::pipeline {
 
-/// By lock::store_key. What is in the store already costs nothing; nothing is committed unless
-/// everything of this call is durable.
+/// By lock::store_key; the values keep gc away. What is in the store already costs nothing; nothing
+/// is committed unless everything of this call is durable.
 Result<std::map<std::string, store::Entry>> obtain_entries(Session& session,
                                                            const lock::PlatformLock& platform);
 

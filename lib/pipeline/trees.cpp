@@ -71,19 +71,37 @@ Result<void> check_prefix(const fs::path& prefix) {
             .hint = "name a folder that does not exist, or remove it first"});
 }
 
+Result<assemble::Tree> build_in_home(Session& session, const lock::Lock& lock,
+                                     const lock::PlatformLock& part, const fs::path& path) {
+  CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(session.home));
+  const auto folder = staging.path() / "tree";
+  CUKIT_TRY(make_directories(folder));
+  CUKIT_TRY(build_into(session, lock, part, folder, assemble::Placement::link));
+  const bool full = session.settings.durability == store::Durability::full;
+  if (full) {
+    CUKIT_TRY(sync_file_system(folder));
+  }
+  // Held before anybody can see it, so that no gc comes between this and the name.
+  CUKIT_TRY_ASSIGN(const auto hold, store::FolderHold::shared(folder));
+  CUKIT_TRY(rename_no_replace(folder, path));
+  CUKIT_TRY(assemble::seal_tree(path));
+  if (full) {
+    CUKIT_TRY(sync_directory(path.parent_path()));
+  }
+  return assemble::open_tree(path);
+}
+
 } // namespace
 
 fs::path tree_path(const store::Home& home, const Sha256& id) {
-  return home.trees() / id.hex();
+  return home.tree(id.hex());
 }
 
 Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
   CUKIT_TRY_ASSIGN(const auto* part, part_of(session, lock));
   const auto id = lock::tree_id(lock, *part);
-  const auto path = tree_path(session.home, id);
-  if (folder_exists(path)) {
-    CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(path));
-    return Built{std::move(tree), false};
+  if (auto tree = assemble::open_tree(tree_path(session.home, id))) {
+    return Built{std::move(*tree), false};
   }
   CUKIT_TRY(store::prepare(session.home));
   const auto told = [&](int holder) {
@@ -92,22 +110,35 @@ Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
   };
   CUKIT_TRY_ASSIGN(const auto guard, store::lock(session.home, "tree-" + id.hex(),
                                                  FileLock::Mode::exclusive, session.stop, told));
-  if (!folder_exists(path)) {
-    CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(session.home));
-    const auto folder = staging.path() / "tree";
-    CUKIT_TRY(make_directories(folder));
-    CUKIT_TRY(build_into(session, lock, *part, folder, assemble::Placement::link));
-    const bool full = session.settings.durability == store::Durability::full;
-    if (full) {
-      CUKIT_TRY(sync_file_system(folder));
-    }
-    CUKIT_TRY(rename_no_replace(folder, path));
-    if (full) {
-      CUKIT_TRY(sync_directory(path.parent_path()));
-    }
+  const auto path = session.home.trees() / id.hex();
+  auto standing = assemble::open_tree(path);
+  if (standing) {
+    return Built{std::move(*standing), true};
   }
-  CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(path));
+  if (folder_exists(path)) { // nobody else builds it now: it is damaged
+    return tl::unexpected<Error>(std::move(standing.error()));
+  }
+  CUKIT_TRY_ASSIGN(auto tree, build_in_home(session, lock, *part, path));
   return Built{std::move(tree), true};
+}
+
+Result<void> rebuild_tree(Session& session, const lock::Lock& lock) {
+  CUKIT_TRY_ASSIGN(const auto* part, part_of(session, lock));
+  const auto id = lock::tree_id(lock, *part);
+  const auto path = session.home.trees() / id.hex();
+  CUKIT_TRY_ASSIGN(const auto guard, store::lock(session.home, "tree-" + id.hex(),
+                                                 FileLock::Mode::exclusive, session.stop));
+  CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(session.home));
+  const auto folder = staging.path() / "tree";
+  CUKIT_TRY(make_directories(folder));
+  CUKIT_TRY(build_into(session, lock, *part, folder, assemble::Placement::link));
+  if (session.settings.durability == store::Durability::full) {
+    CUKIT_TRY(sync_file_system(folder));
+  }
+  CUKIT_TRY(store::allow_move(path));
+  CUKIT_TRY(exchange_paths(folder, path)); // the damaged one goes with the staging folder
+  CUKIT_TRY(assemble::seal_tree(path));
+  return sync_directory(path.parent_path());
 }
 
 Result<Built> ensure_prefix(Session& session, const lock::Lock& lock) {

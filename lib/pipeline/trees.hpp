@@ -8,6 +8,7 @@
 
 namespace cukit::pipeline {
 
+/// Where the tree stands, also in the system store, or where it would be built.
 fs::path tree_path(const store::Home& home, const Sha256& id);
 
 /// The tree of the lock's platform; `made` tells whether it was built now.
@@ -16,6 +17,10 @@ struct Built {
   bool made = false;
 };
 Result<Built> ensure_tree(Session& session, const lock::Lock& lock);
+
+/// Builds the tree of the lock's platform again and puts it in the place of the one that stands in
+/// the home, in one step. The store's entries must be whole.
+Result<void> rebuild_tree(Session& session, const lock::Lock& lock);
 
 /// A copy at `session.settings.prefix` that shares no file with the store. A tree of cukit's that
 /// stands there is replaced in one step; anything else that is not an empty folder is an error.

@@ -23,14 +23,14 @@ Result<bool> already_done(Session& session, UpResult& result) {
   if (part == nullptr || !takes_name(session) || result.locked.changed) {
     return false;
   }
-  const auto path = tree_path(session.home, lock::tree_id(result.locked.lock, *part));
-  if (!folder_exists(path)) {
-    return false;
+  auto tree =
+      assemble::open_tree(tree_path(session.home, lock::tree_id(result.locked.lock, *part)));
+  if (!tree) {
+    return false; // not there, or damaged: building it says so
   }
-  CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(path));
   std::string key;
   if (session.settings.validate) {
-    CUKIT_TRY_ASSIGN(key, report_key(session, tree.content, validation_plan(result.locked)));
+    CUKIT_TRY_ASSIGN(key, report_key(session, tree->content, validation_plan(result.locked)));
     auto report = stored_report(session, key);
     if (!report || report->has_failure()) {
       return false;
@@ -38,12 +38,12 @@ Result<bool> already_done(Session& session, UpResult& result) {
     result.report = std::move(report);
   }
   CUKIT_TRY_ASSIGN(const auto current, names::current(session.home, result.name));
-  if (!current || current->tree != tree.id.hex() ||
+  if (!current || current->tree != tree->id.hex() ||
       current->lock != lock::write(result.locked.lock) ||
       (session.settings.validate && current->report != key)) {
     return false;
   }
-  result.tree = std::move(tree);
+  result.tree = std::move(*tree);
   result.nothing_to_do = true;
   return true;
 }

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <fcntl.h>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <sys/stat.h>
@@ -17,9 +15,14 @@ namespace cukit::store {
 
 namespace {
 
+using Kind = Difference::Kind;
+
 struct Found {
   mode_t mode = 0;
   std::uint64_t size = 0;
+  dev_t device = 0;
+  ino_t inode = 0;
+  nlink_t names = 0;
 };
 
 /// Every path below a folder with what lstat says, folders included.
@@ -37,7 +40,8 @@ public:
       if (::lstat(path.c_str(), &info) != 0) {
         return fail_errno(errno, "cannot look at {}", path.string());
       }
-      found[prefix + name] = {info.st_mode, static_cast<std::uint64_t>(info.st_size)};
+      found[prefix + name] = {info.st_mode, static_cast<std::uint64_t>(info.st_size), info.st_dev,
+                              info.st_ino, info.st_nlink};
       if (S_ISDIR(info.st_mode)) {
         CUKIT_TRY(into(path, prefix + name + "/"));
       }
@@ -53,12 +57,12 @@ private:
 /// Findings of several threads and the first error that kept one from looking.
 struct Findings {
   std::mutex mutex; ///< guards the other two
-  std::map<std::string, std::string> by_path;
+  std::map<std::string, Difference> by_path;
   std::optional<Error> error;
 
-  void add(std::string_view what, const std::string& path, std::string_view detail = {}) {
+  void add(Difference::Kind kind, const std::string& path, std::string detail = {}) {
     const std::lock_guard guard(mutex);
-    by_path.emplace(path, fmt::format("{}: {}{}", what, printable(path), printable(detail)));
+    by_path.emplace(path, Difference{kind, path, std::move(detail)});
   }
   void fail_with(Error failure) {
     const std::lock_guard guard(mutex);
@@ -79,17 +83,19 @@ void compare_link(const fs::path& folder, const ExpectedPath& wanted, Findings& 
   }
   const std::string_view text(target.data(), static_cast<std::size_t>(size));
   if (text != wanted.link) {
-    findings.add("link changed", wanted.path.text(),
-                 fmt::format(" (leads to {}, was {})", text, wanted.link));
+    findings.add(Kind::link, wanted.path.text(),
+                 fmt::format("leads to {}, was {}", text, wanted.link));
   }
 }
 
-void compare_content(const fs::path& folder, const ExpectedPath& wanted, Findings& findings) {
-  const auto digest = sha256_of_file(folder / wanted.path.text());
+void compare_content(const fs::path& folder, const ExpectedPath& wanted, const Found& found,
+                     DigestMemory& memory, Findings& findings) {
+  const auto digest =
+      memory.of(folder / wanted.path.text(), found.device, found.inode, found.names);
   if (!digest) {
     findings.fail_with(digest.error());
   } else if (*digest != wanted.sha256) {
-    findings.add("modified", wanted.path.text());
+    findings.add(Kind::modified, wanted.path.text());
   }
 }
 
@@ -97,20 +103,20 @@ void compare_content(const fs::path& folder, const ExpectedPath& wanted, Finding
 bool same_kind(const ExpectedPath& wanted, const Found& found, Findings& findings) {
   const auto& path = wanted.path.text();
   if (wanted.link.empty() ? !S_ISREG(found.mode) : !S_ISLNK(found.mode)) {
-    findings.add("modified", path, " (another kind of file)");
+    findings.add(Kind::modified, path, "another kind of file");
     return false;
   }
   if (!wanted.link.empty()) {
     return true;
   }
   if (found.size != wanted.size) {
-    findings.add("modified", path, fmt::format(" ({} bytes, was {})", found.size, wanted.size));
+    findings.add(Kind::modified, path, fmt::format("{} bytes, was {}", found.size, wanted.size));
     return false;
   }
   if ((found.mode & 07777U) != wanted.mode) {
     // Reported beside a changed content would be noise: the first finding of a path stays.
-    findings.add("mode changed", path,
-                 fmt::format(" ({:04o}, was {:04o})", found.mode & 07777U, wanted.mode));
+    findings.add(Kind::mode, path,
+                 fmt::format("{:04o}, was {:04o}", found.mode & 07777U, wanted.mode));
     return false;
   }
   return true;
@@ -126,17 +132,55 @@ void name_extras(const std::map<std::string, Found>& found,
   }
   for (const auto& [path, info] : found) {
     if (known.find(path) == known.end()) {
-      findings.add("extra", path, S_ISDIR(info.mode) ? "/" : "");
+      findings.add(Kind::extra, S_ISDIR(info.mode) ? path + "/" : path);
     }
   }
 }
 
 } // namespace
 
-Result<std::vector<std::string>> check_folder(const fs::path& folder,
-                                              const std::vector<ExpectedPath>& expected,
-                                              const std::vector<std::string>& ignored,
-                                              const std::stop_token& stop) {
+std::string_view name_of(Difference::Kind kind) {
+  switch (kind) {
+  case Kind::modified:
+    return "modified";
+  case Kind::missing:
+    return "missing";
+  case Kind::extra:
+    return "extra";
+  case Kind::mode:
+    return "mode changed";
+  case Kind::link:
+    return "link changed";
+  }
+  return "";
+}
+
+std::string text_of(const Difference& difference) {
+  return fmt::format(
+      "{}: {}{}", name_of(difference.kind), printable(difference.path),
+      difference.detail.empty() ? "" : fmt::format(" ({})", printable(difference.detail)));
+}
+
+Result<Sha256> DigestMemory::of(const fs::path& file, dev_t device, ino_t inode, nlink_t names) {
+  if (names <= 1) {
+    return sha256_of_file(file);
+  }
+  {
+    const std::lock_guard guard(mutex_);
+    if (const auto it = known_.find({device, inode}); it != known_.end()) {
+      return it->second;
+    }
+  }
+  CUKIT_TRY_ASSIGN(const auto digest, sha256_of_file(file));
+  const std::lock_guard guard(mutex_);
+  known_.emplace(std::pair(device, inode), digest);
+  return digest;
+}
+
+Result<std::vector<Difference>> compare_folder(const fs::path& folder,
+                                               const std::vector<ExpectedPath>& expected,
+                                               const std::vector<std::string>& ignored,
+                                               const std::stop_token& stop, DigestMemory& memory) {
   Walk walk(ignored);
   CUKIT_TRY(walk.into(folder, ""));
   Findings findings;
@@ -146,14 +190,14 @@ Result<std::vector<std::string>> check_folder(const fs::path& folder,
     for (const auto& wanted : expected) {
       const auto it = walk.found.find(wanted.path.text());
       if (it == walk.found.end()) {
-        findings.add("missing", wanted.path.text());
+        findings.add(Kind::missing, wanted.path.text());
       } else if (same_kind(wanted, it->second, findings)) {
         pool.submit(
-            [&folder, &wanted, &findings, &stop] {
+            [&folder, &wanted, &findings, &stop, &memory, &found = it->second] {
               if (stop.stop_requested()) {
                 return;
               }
-              wanted.link.empty() ? compare_content(folder, wanted, findings)
+              wanted.link.empty() ? compare_content(folder, wanted, found, memory, findings)
                                   : compare_link(folder, wanted, findings);
             },
             wanted.size);
@@ -166,9 +210,22 @@ Result<std::vector<std::string>> check_folder(const fs::path& folder,
   if (findings.error) {
     return tl::unexpected<Error>(*std::move(findings.error));
   }
+  std::vector<Difference> differences;
+  for (auto& [path, difference] : findings.by_path) {
+    differences.push_back(std::move(difference));
+  }
+  return differences;
+}
+
+Result<std::vector<std::string>> check_folder(const fs::path& folder,
+                                              const std::vector<ExpectedPath>& expected,
+                                              const std::vector<std::string>& ignored,
+                                              const std::stop_token& stop) {
+  DigestMemory memory;
+  CUKIT_TRY_ASSIGN(const auto differences, compare_folder(folder, expected, ignored, stop, memory));
   std::vector<std::string> lines;
-  for (auto& [path, line] : findings.by_path) {
-    lines.push_back(std::move(line));
+  for (const auto& difference : differences) {
+    lines.push_back(text_of(difference));
   }
   return lines;
 }

@@ -1,6 +1,7 @@
 #include "store/layout.hpp"
 
 #include "base/strings.hpp"
+#include "store/system_store.hpp"
 
 #include <charconv>
 #include <system_error>
@@ -55,7 +56,23 @@ Result<void> check_version(const fs::path& file) {
 
 } // namespace
 
-Result<Home> find_home(const Environment& environment) {
+fs::path Home::tree(std::string_view id) const {
+  const fs::path own = trees() / id;
+  if (system.empty() || folder_exists(own) || !folder_exists(system / "trees" / id)) {
+    return own;
+  }
+  return system / "trees" / id;
+}
+
+std::optional<Home> Home::system_home() const {
+  return system.empty()
+             ? std::nullopt
+             : std::optional<Home>(Home{.root = system, .cache = cache, .is_system = true});
+}
+
+namespace {
+
+Result<Home> private_home(const Environment& environment) {
   if (const auto own = environment.get("CUKIT_HOME")) {
     std::error_code error;
     const fs::path root = fs::absolute(*own, error).lexically_normal();
@@ -71,7 +88,33 @@ Result<Home> find_home(const Environment& environment) {
   return Home{data / "cukit", cache / "cukit"};
 }
 
+} // namespace
+
+Result<Home> find_home(const Environment& environment) {
+  CUKIT_TRY_ASSIGN(auto home, private_home(environment));
+  const auto system = system_root(environment);
+  if (!system.empty() && system != home.root && folder_exists(system)) {
+    CUKIT_TRY(check_system_store(system));
+    home.system = system;
+  }
+  return home;
+}
+
+Result<Home> find_system_home(const Environment& environment) {
+  const auto system = system_root(environment);
+  if (system.empty()) {
+    return fail(ErrorCode::usage, "CUKIT_SYSTEM_HOME says that there is no system store");
+  }
+  if (folder_exists(system)) {
+    CUKIT_TRY(check_system_store(system));
+  }
+  return Home{.root = system, .cache = system / "cache", .is_system = true};
+}
+
 Result<void> prepare(const Home& home) {
+  if (home.is_system) {
+    CUKIT_TRY(check_system_owner(home.root));
+  }
   const fs::path version = home.root / "version";
   if (path_exists(version)) {
     CUKIT_TRY(check_version(version)); // before anything is made in a folder we do not understand
@@ -86,9 +129,13 @@ Result<void> prepare(const Home& home) {
   return {};
 }
 
+FileLock::WithoutLocks without_locks(const Home& home) {
+  return home.no_lock ? FileLock::WithoutLocks::go_on : FileLock::WithoutLocks::refuse;
+}
+
 Result<FileLock> lock(const Home& home, const std::string& name, FileLock::Mode mode,
                       const std::stop_token& stop, const std::function<void(int)>& on_wait) {
-  return FileLock::acquire(home.locks() / name, mode, stop, on_wait);
+  return FileLock::acquire(home.locks() / name, mode, stop, on_wait, without_locks(home));
 }
 
 } // namespace cukit::store

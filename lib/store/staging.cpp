@@ -6,54 +6,111 @@
 //   staging-sweep  one sweep at a time, so that two do not remove the same folder.
 #include "store/layout.hpp"
 
+#include <algorithm>
+#include <ctime>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
 namespace cukit::store {
 
 namespace {
 
 constexpr const char* k_lock_name = ".lock";
 
-/// The folders nobody holds. Whoever made them is dead, so nobody will lock them again.
-Result<std::vector<fs::path>> abandoned(const Home& home) {
-  CUKIT_TRY_ASSIGN(const auto guard, lock(home, "staging", FileLock::Mode::exclusive, {}));
-  CUKIT_TRY_ASSIGN(const auto names, list_directory(home.staging()));
-  std::vector<fs::path> folders;
-  for (const auto& name : names) {
-    const fs::path folder = home.staging() / name;
-    const fs::path file = folder / k_lock_name;
-    if (path_exists(file)) {
-      CUKIT_TRY_ASSIGN(const auto own, FileLock::try_acquire(file, FileLock::Mode::exclusive));
-      if (!own) {
-        continue;
-      }
-    }
-    folders.push_back(folder);
+// On a network file system a lock of another machine may not be seen; nothing cukit does takes
+// longer than this.
+constexpr std::chrono::hours k_network_age{24};
+
+bool is_network(const fs::path& folder) {
+  struct statfs info {};
+  if (::statfs(folder.c_str(), &info) != 0) {
+    return false;
   }
-  return folders;
+  // From linux/magic.h and the file systems' own sources: nfs, smb, cifs, smb2, ceph, lustre, gpfs.
+  for (const unsigned magic :
+       {0x6969U, 0x517BU, 0xFF534D42U, 0xFE534D42U, 0x00C36400U, 0x0BD00BD0U, 0x47504653U}) {
+    if (static_cast<unsigned>(info.f_type) == magic) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Seconds since 1970 of the last sign of life; of what is gone 0.
+std::int64_t last_touch(const fs::path& folder) {
+  struct stat info {};
+  std::int64_t last = 0;
+  for (const auto& path : {folder, folder / k_lock_name, folder / "files", folder / "tree"}) {
+    last = ::lstat(path.c_str(), &info) == 0 ? std::max<std::int64_t>(last, info.st_mtime) : last;
+  }
+  return last;
+}
+
+/// True when nobody holds the folder: whoever made it is dead, so nobody will lock it again.
+Result<bool> is_free(const Home& home, const fs::path& folder) {
+  const fs::path file = folder / k_lock_name;
+  if (!path_exists(file)) {
+    return true;
+  }
+  // Shared: that fails while the maker lives, and does not write into the file, whose age counts.
+  CUKIT_TRY_ASSIGN(const auto own,
+                   FileLock::try_acquire(file, FileLock::Mode::shared, without_locks(home)));
+  return own.has_value();
 }
 
 } // namespace
+
+Result<std::vector<fs::path>> abandoned(const Home& home, std::chrono::seconds age,
+                                        std::int64_t now) {
+  std::vector<fs::path> folders;
+  if (!folder_exists(home.staging())) {
+    return folders;
+  }
+  CUKIT_TRY_ASSIGN(const auto guard, lock(home, "staging", FileLock::Mode::exclusive, {}));
+  CUKIT_TRY_ASSIGN(const auto names, list_directory(home.staging()));
+  for (const auto& name : names) {
+    const fs::path folder = home.staging() / name;
+    // The age comes first, because trying the lock touches it.
+    if (age.count() > 0 && now - last_touch(folder) <= age.count()) {
+      continue;
+    }
+    CUKIT_TRY_ASSIGN(const bool free, is_free(home, folder));
+    if (free) {
+      folders.push_back(folder);
+    }
+  }
+  return folders;
+}
 
 Result<Staging> Staging::create(const Home& home) {
   CUKIT_TRY_ASSIGN(const auto guard, store::lock(home, "staging", FileLock::Mode::shared, {}));
   CUKIT_TRY_ASSIGN(auto directory, TempDirectory::create(home.staging(), ""));
   CUKIT_TRY_ASSIGN(auto own,
-                   FileLock::acquire(directory.path() / k_lock_name, FileLock::Mode::exclusive));
+                   FileLock::acquire(directory.path() / k_lock_name, FileLock::Mode::exclusive, {},
+                                     {}, without_locks(home)));
   return Staging(std::move(own), std::move(directory));
 }
 
-Result<int> sweep(const Home& home) {
-  CUKIT_TRY_ASSIGN(const auto only, FileLock::try_acquire(home.locks() / "staging-sweep",
-                                                          FileLock::Mode::exclusive));
+Result<std::vector<fs::path>> sweep(const Home& home, std::chrono::seconds age, std::int64_t now) {
+  CUKIT_TRY_ASSIGN(const auto only,
+                   FileLock::try_acquire(home.locks() / "staging-sweep", FileLock::Mode::exclusive,
+                                         without_locks(home)));
   if (!only) {
-    return 0;
+    return std::vector<fs::path>();
   }
-  CUKIT_TRY_ASSIGN(const auto folders, abandoned(home));
-  int removed = 0;
+  CUKIT_TRY_ASSIGN(auto folders, abandoned(home, age, now));
   for (const auto& folder : folders) {
     CUKIT_TRY(remove_tree(folder));
-    ++removed;
   }
-  return removed;
+  return folders;
+}
+
+Result<int> sweep(const Home& home) {
+  const std::chrono::seconds age = home.no_lock || is_network(home.staging())
+                                       ? std::chrono::seconds(k_network_age)
+                                       : std::chrono::seconds(0);
+  CUKIT_TRY_ASSIGN(const auto folders, sweep(home, age, std::time(nullptr)));
+  return static_cast<int>(folders.size());
 }
 
 } // namespace cukit::store

@@ -25,16 +25,30 @@ Result<void> check_key(std::string_view key) {
 
 } // namespace
 
+fs::path Store::find(const std::string& key) const {
+  const fs::path own = folder(key);
+  if (home_.system.empty() || path_exists(own / "index")) {
+    return own;
+  }
+  return home_.system / "store" / key;
+}
+
 bool Store::has(const std::string& key) const {
-  return path_exists(folder(key) / "index");
+  return path_exists(find(key) / "index");
 }
 
 Result<Entry> Store::read(const std::string& key) const {
   CUKIT_TRY(check_key(key));
-  const fs::path index = folder(key) / "index";
+  const fs::path place = find(key);
+  CUKIT_TRY_ASSIGN(auto hold, FolderHold::shared(place));
+  if (!hold) {
+    return fail(ErrorCode::expected_no, "the store has no entry {}", key);
+  }
+  const fs::path index = place / "index";
   CUKIT_TRY_ASSIGN(const std::string text, read_file(index, k_index_bytes));
   CUKIT_TRY_ASSIGN(auto list, read_index(text, index.string()));
-  return Entry{key, folder(key) / "files", std::move(list)};
+  return Entry{key, place / "files", std::move(list),
+               std::make_shared<const FolderHold>(std::move(*hold))};
 }
 
 Result<void> Store::prepare(const Staging& staged, std::vector<EntryFile>& list) const {
@@ -50,9 +64,12 @@ Result<void> Store::prepare(const Staging& staged, std::vector<EntryFile>& list)
 Result<Entry> Store::publish(const Staging& staged, const std::string& key,
                              std::vector<EntryFile> list) {
   CUKIT_TRY(check_key(key));
+  // Held before anybody can see it, so that no gc comes between.
+  CUKIT_TRY_ASSIGN(auto hold, FolderHold::shared(staged.path() / "entry"));
   CUKIT_TRY_ASSIGN(const bool ours, rename_no_replace(staged.path() / "entry", folder(key)));
-  if (ours) {
-    return Entry{key, folder(key) / "files", std::move(list)};
+  if (ours && hold) {
+    return Entry{key, folder(key) / "files", std::move(list),
+                 std::make_shared<const FolderHold>(std::move(*hold))};
   }
   CUKIT_TRY_ASSIGN(auto theirs, read(key));
   if (theirs.list != list) {
@@ -79,14 +96,28 @@ Result<Entry> Store::commit(const Staging& staged, const std::string& key,
   return entry;
 }
 
-Result<std::vector<std::string>> Store::verify(const std::string& key) const {
-  CUKIT_TRY_ASSIGN(const auto entry, read(key));
+namespace {
+
+std::vector<ExpectedPath> expected_paths(const std::vector<EntryFile>& list) {
   std::vector<ExpectedPath> expected;
-  expected.reserve(entry.list.size());
-  for (const auto& file : entry.list) {
+  expected.reserve(list.size());
+  for (const auto& file : list) {
     expected.push_back({file.path, file.executable ? 0555U : 0444U, file.size, file.sha256, file.link});
   }
-  return check_folder(entry.files, expected, {}, {});
+  return expected;
+}
+
+} // namespace
+
+Result<std::vector<Difference>> Store::differences(const std::string& key, DigestMemory& memory,
+                                                   const std::stop_token& stop) const {
+  CUKIT_TRY_ASSIGN(const auto entry, read(key));
+  return compare_folder(entry.files, expected_paths(entry.list), {}, stop, memory);
+}
+
+Result<std::vector<std::string>> Store::verify(const std::string& key) const {
+  CUKIT_TRY_ASSIGN(const auto entry, read(key));
+  return check_folder(entry.files, expected_paths(entry.list), {}, {});
 }
 
 } // namespace cukit::store

@@ -3,10 +3,11 @@
 // in it is durable.
 #pragma once
 
-#include "base/sha256.hpp"
-#include "model/relative_path.hpp"
+#include "store/folder_check.hpp"
+#include "store/hold.hpp"
 #include "store/layout.hpp"
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,8 +24,9 @@ struct EntryFile {
 
 struct Entry {
   std::string key;
-  fs::path files;              ///< the folder with the content
-  std::vector<EntryFile> list; ///< sorted by path
+  fs::path files;                              ///< the folder with the content
+  std::vector<EntryFile> list;                 ///< sorted by path
+  std::shared_ptr<const FolderHold> hold = {}; ///< keeps gc away while the value lives
 };
 
 /// full: syncfs before every rename; normal: leaves it to the kernel
@@ -34,7 +36,9 @@ class Store {
 public:
   explicit Store(Home home) : home_(std::move(home)) {}
   [[nodiscard]] const Home& home() const { return home_; }
+  /// Here, or in the system store below this one.
   [[nodiscard]] bool has(const std::string& key) const;
+  /// Looks in the same places. Expected_no when the entry is in neither.
   Result<Entry> read(const std::string& key) const;
 
   /// Makes `staged`/files (already filled) the entry `key`: writes the index, syncs, renames.
@@ -49,9 +53,14 @@ public:
 
   /// Re-hashes every file; what differs, is missing or is extra is named. Empty: all well.
   Result<std::vector<std::string>> verify(const std::string& key) const;
+  /// The same in parts. Expected_no when there is no such entry, another error when its index is
+  /// damaged.
+  Result<std::vector<Difference>> differences(const std::string& key, DigestMemory& memory,
+                                              const std::stop_token& stop) const;
 
 private:
   [[nodiscard]] fs::path folder(const std::string& key) const { return home_.store() / key; }
+  [[nodiscard]] fs::path find(const std::string& key) const;
   Home home_;
 };
 

@@ -19,12 +19,13 @@ protected:
     EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
     return info;
   }
-  /// Every path below a folder with kind, mode, time and digest or target, .cukit/ included.
+  /// Every path below a folder with kind, mode, time and digest or target, .cukit/ included. Folders
+  /// of a linked tree are read-only and those of a copy are not, so the bits to write are left out.
   static std::map<std::string, std::string> photograph(const fs::path& folder) {
     std::map<std::string, std::string> paths;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       const auto info = look(entry.path());
-      std::string text = fmt::format("{:o} {} ", info.st_mode, info.st_mtime);
+      std::string text = fmt::format("{:o} {} ", info.st_mode & ~0222U, info.st_mtime);
       if (S_ISLNK(info.st_mode)) {
         text += fs::read_symlink(entry.path()).string();
       } else if (S_ISREG(info.st_mode)) {
@@ -89,6 +90,20 @@ TEST_F(BuildTest, modes_follow_the_rule_whatever_the_umask) {
   }
   EXPECT_EQ(look(tree->path / "lib64").st_mtime, 1);
   EXPECT_EQ(look(tree->path / "version.txt").st_mtime, 1);
+}
+
+TEST_F(BuildTest, folders_of_a_linked_tree_are_read_only_but_for_its_own_until_it_is_sealed) {
+  add_small_toolkit();
+  const auto tree = build_at(scratch_->path() / "t");
+  ASSERT_TRUE(tree);
+  const auto mode = [&](const char* path) { return look(tree->path / path).st_mode & 07777U; };
+  EXPECT_EQ(mode("."), 0755U);
+  for (const char* folder : {"bin", "lib/stubs", ".cukit", "targets/x86_64-linux"}) {
+    EXPECT_EQ(mode(folder), 0555U) << folder;
+  }
+  ASSERT_TRUE(seal_tree(tree->path));
+  EXPECT_EQ(mode("."), 0555U);
+  EXPECT_THAT(verified(tree->path), IsEmpty());
 }
 
 TEST_F(BuildTest, the_content_digest_is_the_digest_of_the_documented_list) {
@@ -202,7 +217,7 @@ TEST_F(BuildTest, a_file_in_the_way_is_an_error) {
   EXPECT_FALSE(build_at(scratch_->path() / "t"));
 }
 
-TEST_F(BuildTest, falls_back_to_copies_on_another_file_system) {
+TEST_F(BuildTest, row36_a_tree_on_another_file_system_has_copies_and_the_same_content) {
   add_small_toolkit();
   const fs::path other = "/dev/shm";
   if (!is_directory(other) || look(other).st_dev == look(scratch_->path()).st_dev) {
@@ -220,7 +235,7 @@ TEST_F(BuildTest, falls_back_to_copies_on_another_file_system) {
   EXPECT_THAT(verified(there->path), IsEmpty());
 }
 
-TEST_F(BuildTest, copies_a_file_that_has_too_many_names) {
+TEST_F(BuildTest, row36_a_file_with_as_many_names_as_it_may_have_is_copied_and_the_others_are_linked) {
   add_small_toolkit();
   const auto entry = entries_.at(lock::store_key(platform_.artifacts[0]));
   const auto target = (entry.files / "nvidia/cu13/include/cuda.h").string();

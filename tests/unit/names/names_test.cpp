@@ -4,6 +4,7 @@
 
 #include <array>
 #include <csignal>
+#include <ctime>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <thread>
@@ -171,6 +172,86 @@ TEST_F(NamesTest, switches_at_once_keep_every_generation) {
   }
   EXPECT_EQ(list_directory(home_.names() / "q/gen")->size(), 4U);
   EXPECT_TRUE((*current(home_, "q")).has_value());
+}
+
+/// A generation can be made current only while its tree stands.
+class GenerationsTest : public NamesTest {
+protected:
+  void SetUp() override {
+    NamesTest::SetUp();
+    for (const char* tree : {"aa", "bb", "cc"}) {
+      ASSERT_TRUE(make_directories(home_.trees() / tree));
+      ASSERT_TRUE(switch_to(home_, "q", generation(tree)));
+    }
+  }
+  int now() { return (*current(home_, "q"))->number; }
+};
+
+TEST_F(GenerationsTest, come_oldest_first_with_the_time_they_were_made) {
+  const auto all = generations(home_, "q");
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 3U);
+  EXPECT_EQ((*all)[0].number, 1);
+  EXPECT_EQ((*all)[0].tree, "aa");
+  EXPECT_EQ((*all)[2].tree, "cc");
+  EXPECT_NEAR(static_cast<double>((*all)[2].made), static_cast<double>(std::time(nullptr)), 60.0);
+  EXPECT_TRUE(generations(home_, "nobody")->empty());
+}
+
+TEST_F(GenerationsTest, switch_goes_to_a_number_and_without_one_to_the_newest) {
+  const auto first = make_current(home_, "q", 1);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->from, 3);
+  EXPECT_EQ(first->to.tree, "aa");
+  EXPECT_EQ(now(), 1);
+  EXPECT_EQ((*current(home_, "q"))->lock, "lock of aa\n");
+  ASSERT_TRUE(make_current(home_, "q", 0));
+  EXPECT_EQ(now(), 3);
+  EXPECT_THAT(*list_directory(home_.names() / "q/gen"), ElementsAre("1", "2", "3"));
+}
+
+TEST_F(GenerationsTest, rollback_goes_one_back_until_there_is_none_before) {
+  ASSERT_TRUE(roll_back(home_, "q"));
+  EXPECT_EQ(now(), 2);
+  ASSERT_TRUE(roll_back(home_, "q"));
+  EXPECT_EQ(now(), 1);
+  const auto none = roll_back(home_, "q");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::expected_no);
+  EXPECT_EQ(now(), 1);
+}
+
+TEST_F(GenerationsTest, rollback_passes_over_a_number_that_was_dropped) {
+  ASSERT_TRUE(*drop_generation(home_, "q", 2));
+  ASSERT_TRUE(roll_back(home_, "q"));
+  EXPECT_EQ(now(), 1);
+}
+
+TEST_F(GenerationsTest, a_generation_whose_tree_is_gone_is_refused_and_the_name_stays) {
+  ASSERT_TRUE(remove_tree(home_.trees() / "aa"));
+  const auto refused = make_current(home_, "q", 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::expected_no);
+  EXPECT_FALSE(make_current(home_, "q", 9));
+  EXPECT_FALSE(make_current(home_, "nobody", 0));
+  EXPECT_EQ(now(), 3);
+}
+
+TEST_F(GenerationsTest, the_current_one_is_never_dropped_alone) {
+  EXPECT_FALSE(*drop_generation(home_, "q", 3));
+  EXPECT_TRUE(*drop_generation(home_, "q", 1));
+  EXPECT_THAT(*list_directory(home_.names() / "q/gen"), ElementsAre("2", "3"));
+  ASSERT_TRUE(drop_name(home_, "q"));
+  EXPECT_TRUE(list(home_)->empty());
+  EXPECT_TRUE(list_all(home_)->empty());
+  EXPECT_TRUE(list_directory(home_.staging())->empty());
+}
+
+TEST_F(GenerationsTest, a_name_without_a_switch_still_keeps_its_generations) {
+  fs::remove(home_.names() / "q/current");
+  EXPECT_TRUE(list(home_)->empty());
+  EXPECT_THAT(*list_all(home_), ElementsAre("q"));
+  EXPECT_EQ(generations(home_, "q")->size(), 3U);
 }
 
 } // namespace

@@ -1,0 +1,230 @@
+// gc and du: what may go, and where the bytes are.
+#include "pipeline/gc.hpp"
+
+#include "base/strings.hpp"
+#include "commands/summary.hpp"
+#include "pipeline/du.hpp"
+
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+
+namespace cukit::cmd {
+
+namespace {
+
+struct Options {
+  std::string older_than;
+  int keep = 0;
+  bool has_keep = false;
+  std::string name;
+  std::string staging_age = "1h";
+  bool dry_run = false;
+};
+
+/// 30d, 12h, 90m, 45s or 2w.
+Result<std::chrono::seconds> parse_age(const std::string& text) {
+  static const std::map<char, std::int64_t> units{
+      {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
+  std::int64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, count);
+  const auto unit = text.empty() ? units.end() : units.find(text.back());
+  if (parsed.ec != std::errc() || parsed.ptr + 1 != end || unit == units.end() || count < 0 ||
+      count > 1'000'000) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = fmt::format("`{}` is no age", printable(text)),
+              .hint = "write a number and a unit: 30d, 12h, 90m, 45s or 2w"});
+  }
+  return std::chrono::seconds(count * unit->second);
+}
+
+Result<pipeline::GcOptions> gc_options(const Options& options) {
+  pipeline::GcOptions result;
+  result.name = options.name;
+  if (!options.older_than.empty()) {
+    CUKIT_TRY_ASSIGN(result.older_than, parse_age(options.older_than));
+  }
+  if (options.has_keep) {
+    result.keep = options.keep;
+  }
+  CUKIT_TRY_ASSIGN(result.staging_age, parse_age(options.staging_age));
+  return result;
+}
+
+std::string garbage_text(const pipeline::Garbage& garbage) {
+  std::string out;
+  for (const auto& one : garbage.generations) {
+    out += fmt::format("generation {} of {}{}  (tree {})\n", one.number, one.name,
+                       one.current ? ", the current one" : "", one.tree.substr(0, 16));
+  }
+  for (const auto& id : garbage.trees) {
+    out += fmt::format("tree {}\n", id.substr(0, 16));
+  }
+  for (const auto& key : garbage.entries) {
+    out += fmt::format("store entry {}\n", key.substr(0, 16));
+  }
+  for (const auto& cache : garbage.caches) {
+    out += fmt::format("kernels compiled with tree {}\n", cache.filename().string().substr(0, 16));
+  }
+  for (const auto& folder : garbage.staging) {
+    out += fmt::format("left by a run that died: {}\n", folder.string());
+  }
+  return out;
+}
+
+text::Json garbage_json(const pipeline::Garbage& garbage) {
+  auto generations = text::Json::list();
+  for (const auto& one : garbage.generations) {
+    generations.add(text::Json::object()
+                        .set("name", one.name)
+                        .set("generation", one.number)
+                        .set("tree", one.tree));
+  }
+  const auto list = [](const auto& items) {
+    auto json = text::Json::list();
+    for (const auto& item : items) {
+      json.add(fs::path(item).string());
+    }
+    return json;
+  };
+  return text::Json::object()
+      .set("generations", generations)
+      .set("trees", list(garbage.trees))
+      .set("entries", list(garbage.entries))
+      .set("caches", list(garbage.caches))
+      .set("staging", list(garbage.staging))
+      .set("bytes", garbage.bytes);
+}
+
+void print_gc(const Invocation& invocation, const pipeline::Collected& done, bool dry_run) {
+  if (invocation.options.json) {
+    auto in_use = text::Json::list();
+    for (const auto& one : done.in_use) {
+      in_use.add(one);
+    }
+    print_json(text::Json::object()
+                   .set("schema", "cukit.gc/1")
+                   .set("dry_run", dry_run)
+                   .set("removed", garbage_json(done.removed))
+                   .set("in_use", in_use));
+    return;
+  }
+  std::string out;
+  for (const auto& one : done.in_use) {
+    out += fmt::format("stays, because it is used now: {}\n", one);
+  }
+  out += done.removed.empty() ? std::string("nothing to remove\n")
+                              : fmt::format("{} {}\n", human_bytes(done.removed.bytes),
+                                            dry_run ? "would come back" : "came back");
+  std::fputs(out.c_str(), stdout);
+}
+
+Result<void> run_gc(Invocation& invocation, const Options& options) {
+  CUKIT_TRY_ASSIGN(const auto home, invocation.home());
+  CUKIT_TRY_ASSIGN(const auto wanted, gc_options(options));
+  const std::int64_t now = std::time(nullptr);
+  CUKIT_TRY_ASSIGN(const auto garbage, pipeline::find_garbage(home, wanted, now, invocation.stop));
+  if (!invocation.options.json) {
+    std::fputs(garbage_text(garbage).c_str(), stdout);
+    std::fflush(stdout); // what goes is said before it goes
+  }
+  if (options.dry_run || garbage.empty()) {
+    print_gc(invocation, {.removed = garbage, .in_use = {}}, options.dry_run);
+    return {};
+  }
+  CUKIT_TRY_ASSIGN(const auto done, pipeline::collect(home, garbage, wanted, now, invocation.stop));
+  print_gc(invocation, done, false);
+  return {};
+}
+
+text::Json usage_json(const store::Home& home, const pipeline::DiskUsage& usage) {
+  auto trees = text::Json::list();
+  for (const auto& tree : usage.trees) {
+    auto names = text::Json::list();
+    for (const auto& name : tree.names) {
+      names.add(name);
+    }
+    trees.add(text::Json::object()
+                  .set("id", tree.id)
+                  .set("names", names)
+                  .set("files", tree.files)
+                  .set("bytes", tree.bytes)
+                  .set("own_bytes", tree.own_bytes));
+  }
+  return text::Json::object()
+      .set("schema", "cukit.du/1")
+      .set("home", home.root.string())
+      .set("trees", trees)
+      .set("store_bytes", usage.store)
+      .set("trees_bytes", usage.all_trees)
+      .set("shared_bytes", usage.shared)
+      .set("cache_bytes", usage.cache)
+      .set("staging_bytes", usage.staging)
+      .set("total_bytes", usage.total);
+}
+
+Result<void> run_du(Invocation& invocation) {
+  CUKIT_TRY_ASSIGN(const auto home, invocation.home());
+  CUKIT_TRY_ASSIGN(const auto usage, pipeline::disk_usage(home, invocation.stop));
+  if (invocation.options.json) {
+    print_json(usage_json(home, usage));
+    return {};
+  }
+  ui::Table table;
+  table.row({"names", "size", "alone", "files", "tree"},
+            std::vector<ui::Style>(5, ui::Style::bold));
+  for (const auto& tree : usage.trees) {
+    table.row({tree.names.empty() ? "(no name)" : join(tree.names, " "), human_bytes(tree.bytes),
+               human_bytes(tree.own_bytes), fmt::format("{}", tree.files), tree.id.substr(0, 16)},
+              {ui::Style::accent});
+  }
+  std::fputs(table.print(*invocation.terminal, "").c_str(), stdout);
+  std::fputs(fmt::format("store {}, trees {}, saved by sharing {}, cache {}, in progress {}\n"
+                         "{} in {}\n",
+                         human_bytes(usage.store), human_bytes(usage.all_trees),
+                         human_bytes(usage.shared), human_bytes(usage.cache),
+                         human_bytes(usage.staging), human_bytes(usage.total), home.root.string())
+                 .c_str(),
+             stdout);
+  return {};
+}
+
+int finish(Invocation& invocation, const Result<void>& result) {
+  return result ? 0 : report(invocation, result.error());
+}
+
+} // namespace
+
+void register_gc(Commands& commands) {
+  auto options = std::make_shared<Options>();
+  auto* gc = commands.add(
+      "gc", "Remove trees that no generation has, and what only they need; says first what goes",
+      [options](Invocation& invocation) {
+        return finish(invocation, run_gc(invocation, *options));
+      });
+  gc->add_option("--older-than", options->older_than,
+                 "Drop generations that were made longer ago; never the current one")
+      ->type_name("AGE");
+  gc->add_option_function<int>(
+        "--keep",
+        [options](int number) {
+          options->keep = number;
+          options->has_keep = true;
+        },
+        "Drop all but the newest N generations of each name; never the current one")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  gc->add_option("--name", options->name,
+                 "Only of this name; without --older-than and --keep the name as a whole")
+      ->type_name("NAME");
+  gc->add_option("--staging-age", options->staging_age,
+                 "Leave what a dead run left alone until it is that old (1h)")
+      ->type_name("AGE");
+  gc->add_flag("--dry-run", options->dry_run, "Only say what would go");
+  commands.add("du", "Where the bytes are: per tree, shared, store and cache",
+               [](Invocation& invocation) { return finish(invocation, run_du(invocation)); });
+}
+
+} // namespace cukit::cmd

@@ -1,0 +1,21 @@
+// What is inside the folder of a name; shared by the files of this module.
+#pragma once
+
+#include "names/names.hpp"
+
+namespace cukit::names {
+
+Result<void> check_name(std::string_view name);
+/// 0 for what is no generation's number.
+int number_of(std::string_view text);
+/// The generation that `current` names; 0 when there is no link.
+Result<int> current_number(const fs::path& folder);
+Result<Generation> read_generation(const fs::path& folder, int number);
+/// Whoever moves `current` or drops generations holds it, so that no generation goes between being
+/// chosen and being current.
+Result<FileLock> lock_name(const store::Home& home, const std::string& name);
+/// Makes `current` lead to gen/<number> by one rename; `scratch` is a folder on the same file
+/// system.
+Result<void> point_at(const fs::path& folder, int number, const fs::path& scratch);
+
+} // namespace cukit::names

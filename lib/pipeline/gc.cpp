@@ -1,0 +1,214 @@
+#include "pipeline/gc.hpp"
+
+#include "pipeline/roots.hpp"
+#include "store/hold.hpp"
+#include "store/usage.hpp"
+
+#include <algorithm>
+
+namespace cukit::pipeline {
+
+namespace {
+
+// So many folders are held at once: each needs a descriptor, and a process has 1,024 of them.
+constexpr std::size_t k_batch = 256;
+
+Result<std::vector<std::string>> names_in(const fs::path& folder) {
+  return folder_exists(folder) ? list_directory(folder)
+                               : Result<std::vector<std::string>>(std::vector<std::string>());
+}
+
+/// Whether the options ask for this generation; `newer` generations of its name come after it.
+bool is_asked_for(const NamedGeneration& one, int newer, const GcOptions& options,
+                  std::int64_t now) {
+  if (!options.name.empty() && one.name != options.name) {
+    return false;
+  }
+  if (options.has_no_limit()) {
+    return !options.name.empty(); // the name as a whole
+  }
+  const bool old = options.older_than && now - one.generation.made > options.older_than->count();
+  const bool surplus = options.keep && newer >= *options.keep;
+  // With both, both must hold: the careful reading.
+  return !one.current && (!options.older_than || old) && (!options.keep || surplus);
+}
+
+/// Parts the generations into those that go and those that stay.
+void choose(std::vector<NamedGeneration>& all, const GcOptions& options, std::int64_t now,
+            std::vector<DroppedGeneration>& dropped) {
+  std::vector<NamedGeneration> stay;
+  int newer = 0;
+  std::string name;
+  for (auto it = all.rbegin(); it != all.rend(); ++it) { // newest first
+    newer = it->name == name ? newer + 1 : 0;
+    name = it->name;
+    if (is_asked_for(*it, newer, options, now)) {
+      dropped.push_back({it->name, it->generation.number, it->generation.tree, it->current});
+    } else {
+      stay.push_back(std::move(*it));
+    }
+  }
+  std::reverse(dropped.begin(), dropped.end());
+  std::reverse(stay.begin(), stay.end());
+  all = std::move(stay);
+}
+
+Result<void> find_unrooted(const store::Home& home, const Roots& roots, Garbage& garbage) {
+  CUKIT_TRY_ASSIGN(const auto trees, names_in(home.trees()));
+  for (const auto& id : trees) {
+    if (!roots.trees.contains(id)) {
+      garbage.trees.push_back(id);
+    }
+  }
+  CUKIT_TRY_ASSIGN(const auto keys, names_in(home.store()));
+  for (const auto& key : keys) {
+    if (!roots.entries.contains(key)) {
+      garbage.entries.push_back(key);
+    }
+  }
+  CUKIT_TRY_ASSIGN(const auto caches, names_in(home.cache / "jit"));
+  for (const auto& id : caches) {
+    const bool stays = roots.trees.contains(id) ||
+                       (!home.system.empty() && folder_exists(home.system / "trees" / id));
+    if (!stays) {
+      garbage.caches.push_back(home.cache / "jit" / id);
+    }
+  }
+  return {};
+}
+
+Result<std::uint64_t> bytes_of(const store::Home& home, const Garbage& garbage,
+                               const std::stop_token& stop) {
+  std::vector<fs::path> folders = garbage.caches;
+  folders.insert(folders.end(), garbage.staging.begin(), garbage.staging.end());
+  for (const auto& id : garbage.trees) {
+    folders.push_back(home.trees() / id);
+  }
+  for (const auto& key : garbage.entries) {
+    folders.push_back(home.store() / key);
+  }
+  store::Usage usage;
+  for (const auto& folder : folders) {
+    if (stop.stop_requested()) {
+      return fail(ErrorCode::interrupted, "interrupted");
+    }
+    CUKIT_TRY(usage.add(folder));
+  }
+  return usage.own_bytes();
+}
+
+Result<void> drop_generations(const store::Home& home, const Garbage& garbage,
+                              const GcOptions& options, Collected& done) {
+  if (!options.name.empty() && options.has_no_limit() && !garbage.generations.empty()) {
+    CUKIT_TRY(names::drop_name(home, options.name));
+    done.removed.generations = garbage.generations;
+    return {};
+  }
+  for (const auto& one : garbage.generations) {
+    // One that became current meanwhile stays.
+    CUKIT_TRY_ASSIGN(const bool gone, names::drop_generation(home, one.name, one.number));
+    if (gone) {
+      done.removed.generations.push_back(one);
+    } else {
+      done.in_use.push_back(fmt::format("generation {} of {}", one.number, one.name));
+    }
+  }
+  return {};
+}
+
+/// One kind of folder: trees or entries.
+struct Kind {
+  const char* what;
+  fs::path parent;
+  std::set<std::string> Roots::*roots;
+  const std::vector<std::string>& found;
+  std::vector<std::string>& removed;
+};
+
+/// Takes a batch away: locks each folder alone, reads the roots again, and only then renames. The
+/// bytes go afterwards, when nobody waits any more.
+Result<void> take_away(const store::Home& home, const Kind& kind, std::size_t begin,
+                       std::size_t end, Collected& done) {
+  std::vector<std::pair<std::string, store::FolderHold>> held;
+  for (std::size_t i = begin; i < end; ++i) {
+    const auto& name = kind.found[i];
+    CUKIT_TRY_ASSIGN(auto hold, store::FolderHold::try_exclusive(kind.parent / name,
+                                                                 store::without_locks(home)));
+    if (hold) {
+      held.emplace_back(name, std::move(*hold));
+    } else if (folder_exists(kind.parent / name)) {
+      done.in_use.push_back(fmt::format("{} {}", kind.what, name));
+    }
+  }
+  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home));
+  CUKIT_TRY_ASSIGN(const auto roots, roots_of(generations));
+  CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(home));
+  for (const auto& [name, hold] : held) {
+    if ((roots.*kind.roots).contains(name)) {
+      done.in_use.push_back(fmt::format("{} {}", kind.what, name));
+      continue;
+    }
+    CUKIT_TRY(store::move_out(kind.parent / name, staging.path() / name));
+    kind.removed.push_back(name);
+  }
+  CUKIT_TRY(sync_directory(kind.parent));
+  held.clear();
+  return {}; // the staging folder goes with everything in it
+}
+
+Result<void> take_away_all(const store::Home& home, const Kind& kind, const std::stop_token& stop,
+                           Collected& done) {
+  for (std::size_t begin = 0; begin < kind.found.size(); begin += k_batch) {
+    if (stop.stop_requested()) {
+      return fail(ErrorCode::interrupted, "interrupted");
+    }
+    CUKIT_TRY(take_away(home, kind, begin, std::min(begin + k_batch, kind.found.size()), done));
+  }
+  return {};
+}
+
+} // namespace
+
+Result<Garbage> find_garbage(const store::Home& home, const GcOptions& options, std::int64_t now,
+                             const std::stop_token& stop) {
+  CUKIT_TRY_ASSIGN(auto generations, all_generations(home));
+  if (!options.name.empty() &&
+      std::none_of(generations.begin(), generations.end(),
+                   [&](const NamedGeneration& one) { return one.name == options.name; })) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = fmt::format("there is no name `{}`", options.name),
+              .hint = "`cukit list` shows the names there are"});
+  }
+  Garbage garbage;
+  choose(generations, options, now, garbage.generations);
+  CUKIT_TRY_ASSIGN(const auto roots, roots_of(generations));
+  CUKIT_TRY(find_unrooted(home, roots, garbage));
+  CUKIT_TRY_ASSIGN(garbage.staging, store::abandoned(home, options.staging_age, now));
+  CUKIT_TRY_ASSIGN(garbage.bytes, bytes_of(home, garbage, stop));
+  return garbage;
+}
+
+Result<Collected> collect(const store::Home& home, const Garbage& garbage, const GcOptions& options,
+                          std::int64_t now, const std::stop_token& stop) {
+  CUKIT_TRY(store::prepare(home));
+  Collected done;
+  CUKIT_TRY(drop_generations(home, garbage, options, done));
+  CUKIT_TRY(take_away_all(
+      home, {"tree", home.trees(), &Roots::trees, garbage.trees, done.removed.trees}, stop, done));
+  CUKIT_TRY(take_away_all(
+      home, {"entry", home.store(), &Roots::entries, garbage.entries, done.removed.entries}, stop,
+      done));
+  for (const auto& cache : garbage.caches) {
+    const auto id = cache.filename().string();
+    if (!folder_exists(home.tree(id))) { // a tree that stayed keeps its cache
+      CUKIT_TRY(remove_tree(cache));
+      done.removed.caches.push_back(cache);
+    }
+  }
+  CUKIT_TRY_ASSIGN(done.removed.staging, store::sweep(home, options.staging_age, now));
+  done.removed.bytes = garbage.bytes;
+  return done;
+}
+
+} // namespace cukit::pipeline

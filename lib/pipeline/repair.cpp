@@ -1,0 +1,245 @@
+#include "pipeline/repair.hpp"
+
+#include "pipeline/entries.hpp"
+#include "pipeline/roots.hpp"
+#include "pipeline/trees.hpp"
+
+#include <algorithm>
+
+namespace cukit::pipeline {
+
+namespace {
+
+/// What the generations tell about how entries and trees were made.
+struct Origins {
+  std::map<std::string, lock::Artifact> entries;                ///< by key
+  std::map<std::string, std::pair<lock::Lock, Platform>> trees; ///< by id
+};
+
+Result<Origins> find_origins(const store::Home& home) {
+  Origins origins;
+  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home));
+  for (const auto& one : generations) {
+    const auto lock = lock::read(one.generation.lock, "the lock of " + one.name);
+    if (!lock) {
+      continue; // then what only it knows cannot be repaired, and says so
+    }
+    for (const auto& part : lock->platforms) {
+      origins.trees.emplace(lock::tree_id(*lock, part).hex(), std::pair(*lock, part.platform));
+      for (const auto& artifact : part.artifacts) {
+        origins.entries.emplace(lock::store_key(artifact), artifact);
+      }
+    }
+  }
+  return origins;
+}
+
+/// A session like this one that works in a home of its own inside the staging folder, and with the
+/// same downloads.
+Session session_in(const Session& session, const fs::path& folder) {
+  store::Home home;
+  home.root = folder / "home";
+  home.cache = session.home.cache;
+  home.no_lock = session.home.no_lock;
+  return {session.environment, home,        session.knowledge, session.settings,
+          session.progress,    session.stop};
+}
+
+/// Fetches the artifacts anew into a scratch home and lets each entry change places.
+Result<void> refetch(Session& session, const std::vector<lock::Artifact>& artifacts) {
+  CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(session.home));
+  auto scratch = session_in(session, staging.path());
+  CUKIT_TRY(store::prepare(scratch.home));
+  lock::PlatformLock part;
+  part.platform = session.platform();
+  part.artifacts = artifacts;
+  CUKIT_TRY_ASSIGN(const auto fresh, obtain_entries(scratch, part));
+  session.downloaded_bytes += scratch.downloaded_bytes;
+  for (const auto& artifact : artifacts) {
+    const auto key = lock::store_key(artifact);
+    CUKIT_TRY_ASSIGN(const auto guard, store::lock(session.home, "key-" + key,
+                                                   FileLock::Mode::exclusive, session.stop));
+    CUKIT_TRY(exchange_paths(scratch.home.store() / key, session.home.store() / key));
+  }
+  return sync_directory(session.home.store());
+}
+
+/// Nothing needs it: it leaves the home by one rename.
+Result<void> discard(const store::Home& home, const fs::path& path) {
+  CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(home));
+  CUKIT_TRY(store::move_out(path, staging.path() / "damaged"));
+  return sync_directory(path.parent_path());
+}
+
+void settle(Checked& one, Checked::Repair how, const Result<void>& result) {
+  one.repair = result ? how : Checked::Repair::failed;
+  if (!result) {
+    one.why_not = result.error();
+  }
+}
+
+void repair_entries(Session& session, const Origins& origins, std::vector<Checked>& checked) {
+  for (auto& one : checked) {
+    if (one.kind != Checked::Kind::entry || one.is_clean() || session.stop.stop_requested()) {
+      continue;
+    }
+    const auto origin = origins.entries.find(one.id);
+    if (origin == origins.entries.end()) {
+      settle(one, Checked::Repair::removed, discard(session.home, one.path));
+    } else {
+      settle(one, Checked::Repair::repaired, refetch(session, {origin->second}));
+    }
+  }
+}
+
+Result<void> repair_tree(Session& session, const lock::Lock& lock, Platform platform) {
+  const auto before = session.settings.platform;
+  session.settings.platform = platform;
+  auto result = rebuild_tree(session, lock);
+  session.settings.platform = before;
+  return result;
+}
+
+bool is_in(const store::Home& home, const Checked& one) {
+  return one.path == home.trees() / one.id;
+}
+
+void repair_trees(Session& session, const Origins& origins, std::vector<Checked>& checked) {
+  for (auto& one : checked) {
+    if (one.kind != Checked::Kind::tree || one.is_clean() || session.stop.stop_requested()) {
+      continue;
+    }
+    const auto origin = origins.trees.find(one.id);
+    if (!is_in(session.home, one)) {
+      settle(one, Checked::Repair::failed,
+             tl::unexpected<Error>(
+                 Error{.code = ErrorCode::expected_no,
+                       .message = "the tree stands outside of this home",
+                       .where = one.path.string(),
+                       .hint = "a copy: run its `cukit up --prefix` again; the system "
+                               "store: its owner repairs it with --system"}));
+    } else if (origin == origins.trees.end()) {
+      settle(one, Checked::Repair::removed, discard(session.home, one.path));
+    } else {
+      settle(one, Checked::Repair::repaired,
+             repair_tree(session, origin->second.first, origin->second.second));
+    }
+  }
+}
+
+/// Fills differences and unreadable; false when it is gone.
+Result<bool> compare_entry(const store::Home& home, Checked& one, store::DigestMemory& memory,
+                           const std::stop_token& stop) {
+  const store::Store store(home);
+  auto found = store.differences(one.id, memory, stop);
+  if (found) {
+    one.differences = std::move(*found);
+  } else if (found.error().code == ErrorCode::interrupted) {
+    return tl::unexpected<Error>(std::move(found.error()));
+  } else if (found.error().code == ErrorCode::expected_no) {
+    return false; // gc was here
+  } else {
+    one.unreadable = std::move(found.error());
+  }
+  return true;
+}
+
+Result<bool> compare_tree(Checked& one, store::DigestMemory& memory, const std::stop_token& stop) {
+  auto tree = assemble::open_tree(one.path);
+  if (!tree) { // gc and a new build may both have been here since the folder was listed
+    tree = assemble::open_tree(one.path);
+  }
+  auto found = tree ? assemble::differences(*tree, memory, stop)
+                    : Result<std::vector<store::Difference>>(tl::unexpected<Error>(tree.error()));
+  if (found) {
+    one.differences = std::move(*found);
+    if (one.id.empty()) {
+      one.id = tree->id.hex();
+    } else if (tree->id.hex() != one.id) {
+      one.unreadable = Error{.code = ErrorCode::integrity,
+                             .message = "the record is another tree's",
+                             .where = (one.path / ".cukit/input").string()};
+    }
+  } else if (found.error().code == ErrorCode::interrupted) {
+    return tl::unexpected<Error>(std::move(found.error()));
+  } else if (!folder_exists(one.path)) {
+    return false;
+  } else {
+    one.unreadable = std::move(found.error());
+  }
+  return true;
+}
+
+/// A repair that left a difference has failed.
+Result<void> look_again(const store::Home& home, Checked& one, const std::stop_token& stop) {
+  if (one.repair != Checked::Repair::repaired) {
+    return {};
+  }
+  Checked again{.kind = one.kind, .id = one.id, .what = one.what, .path = one.path};
+  store::DigestMemory memory;
+  CUKIT_TRY_ASSIGN(const bool there, one.kind == Checked::Kind::entry
+                                         ? compare_entry(home, again, memory, stop)
+                                         : compare_tree(again, memory, stop));
+  if (!there || !again.is_clean()) {
+    one.repair = Checked::Repair::failed;
+    one.why_not = Error{.code = ErrorCode::integrity,
+                        .message = "it differs again after the repair",
+                        .where = one.path.string(),
+                        .hint = "look at the disk: `dmesg`, `smartctl`"};
+  }
+  return {};
+}
+
+} // namespace
+
+Result<Checked> check_tree(const fs::path& path, std::string what, store::DigestMemory& memory,
+                           const std::stop_token& stop) {
+  Checked one{.kind = Checked::Kind::tree, .id = "", .what = std::move(what), .path = path};
+  // A tree in a home is called by its id; elsewhere it may be called anything.
+  if (path.filename().string().size() == 64 && path.parent_path().filename() == "trees") {
+    one.id = path.filename().string();
+  }
+  CUKIT_TRY_ASSIGN(const bool there, compare_tree(one, memory, stop));
+  return there ? Result<Checked>(std::move(one))
+               : fail(ErrorCode::expected_no, "there is no tree at {}", path.string());
+}
+
+Result<std::vector<Checked>> check_home(const store::Home& home, const std::stop_token& stop) {
+  std::vector<Checked> result;
+  store::DigestMemory memory;
+  for (const auto kind : {Checked::Kind::entry, Checked::Kind::tree}) {
+    const bool entry = kind == Checked::Kind::entry;
+    const fs::path parent = entry ? home.store() : home.trees();
+    if (!folder_exists(parent)) {
+      continue;
+    }
+    CUKIT_TRY_ASSIGN(const auto ids, list_directory(parent));
+    for (const auto& id : ids) {
+      Checked one{.kind = kind,
+                  .id = id,
+                  .what = fmt::format("{} {}", entry ? "store entry" : "tree", id.substr(0, 16)),
+                  .path = parent / id};
+      CUKIT_TRY_ASSIGN(const bool there, entry ? compare_entry(home, one, memory, stop)
+                                               : compare_tree(one, memory, stop));
+      if (there) {
+        result.push_back(std::move(one));
+      }
+    }
+  }
+  return result;
+}
+
+Result<void> repair(Session& session, std::vector<Checked>& checked) {
+  CUKIT_TRY(store::prepare(session.home));
+  CUKIT_TRY_ASSIGN(const auto origins, find_origins(session.home));
+  repair_entries(session, origins, checked);
+  CUKIT_TRY(session.check_stop());
+  repair_trees(session, origins, checked);
+  CUKIT_TRY(session.check_stop());
+  for (auto& one : checked) {
+    CUKIT_TRY(look_again(session.home, one, session.stop));
+  }
+  return {};
+}
+
+} // namespace cukit::pipeline

@@ -1,0 +1,173 @@
+// Generations of a name, and gc: what goes, what never goes, and what is said before.
+#include "store_fixture.hpp"
+
+#include <ctime>
+#include <thread>
+#include <utime.h>
+
+namespace cukit::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+using Generations = StoreRun;
+
+void make_old(const fs::path& path, std::chrono::seconds age) {
+  const auto then = std::time(nullptr) - age.count();
+  const utimbuf times{then, then};
+  ASSERT_EQ(::utime(path.c_str(), &times), 0) << path;
+}
+
+TEST_F(Generations, are_listed_and_switched_between) {
+  up("demo", "13.0.187");
+  const auto old_tree = tree("demo");
+  up("demo", "13.0.188");
+  const auto new_tree = tree("demo");
+  ASSERT_NE(old_tree, new_tree);
+  const auto json = run({"list", "--json"});
+  EXPECT_THAT(json, AllOf(HasSubstr("\"generation\": 2"), HasSubstr("\"number\": 1"),
+                          HasSubstr(old_tree.string()), HasSubstr(new_tree.string())));
+  EXPECT_THAT(run({"list"}), AllOf(HasSubstr("2 *"), HasSubstr("13.0.98"), HasSubstr("13.0.99")));
+
+  EXPECT_THAT(run({"rollback", "demo"}), HasSubstr("generation 1"));
+  EXPECT_EQ(tree("demo"), old_tree);
+  EXPECT_THAT(run({"env", "demo"}), HasSubstr(old_tree.string()));
+  run({"rollback", "demo"}, 1);
+  EXPECT_THAT(run({"switch", "demo", "--json"}),
+              AllOf(HasSubstr("cukit.switch/1"), HasSubstr("\"from\": 1"), HasSubstr("\"to\": 2")));
+  EXPECT_EQ(tree("demo"), new_tree);
+  run({"switch", "demo", "--to", "1"});
+  EXPECT_EQ(tree("demo"), old_tree);
+  EXPECT_THAT(run({"switch", "demo", "--to", "7"}, 1), HasSubstr("no generation 7"));
+  run({"switch", "nobody"}, 1);
+}
+
+TEST_F(Generations, every_generation_is_a_root_until_it_is_dropped) {
+  up("demo", "13.0.187");
+  up("demo", "13.0.188");
+  const auto before = playground.names_in("store");
+  EXPECT_THAT(run({"gc"}), HasSubstr("nothing to remove"));
+  EXPECT_THAT(playground.names_in("trees"), SizeIs(2));
+
+  const auto plan = run({"gc", "--keep", "1", "--dry-run"});
+  EXPECT_THAT(plan, AllOf(HasSubstr("generation 1 of demo"), HasSubstr("would come back")));
+  EXPECT_EQ(playground.names_in("store"), before);
+  EXPECT_THAT(playground.names_in("trees"), SizeIs(2));
+
+  EXPECT_THAT(run({"gc", "--keep", "1"}), HasSubstr("generation 1 of demo"));
+  EXPECT_THAT(playground.names_in("trees"), SizeIs(1));
+  EXPECT_LT(playground.names_in("store").size(), before.size());
+  EXPECT_THAT(playground.names_in("staging"), IsEmpty());
+  run({"verify"});
+  server.forget();
+  EXPECT_THAT(run({"up", "--no-validate", "demo.yaml"}), HasSubstr("nothing to do"));
+}
+
+TEST_F(Generations, go_by_age_but_never_the_current_one) {
+  up("demo", "13.0.187");
+  up("demo", "13.0.188");
+  make_old(playground.home() / "names/demo/gen/1", 40 * 24h);
+  make_old(playground.home() / "names/demo/gen/2", 40 * 24h);
+  EXPECT_THAT(run({"gc", "--older-than", "60d"}), HasSubstr("nothing to remove"));
+  EXPECT_THAT(run({"gc", "--older-than", "30d"}),
+              AllOf(HasSubstr("generation 1 of demo"), Not(HasSubstr("generation 2"))));
+  EXPECT_THAT(playground.names_in("trees"), SizeIs(1));
+  run({"gc", "--older-than", "a week"}, 2);
+}
+
+TEST_F(Generations, a_name_goes_as_a_whole_and_the_others_stay) {
+  up("demo", "13.0.187");
+  up("other", "13.0.188");
+  run({"gc", "--name", "nobody"}, 2);
+  EXPECT_THAT(run({"gc", "--name", "demo"}), HasSubstr("the current one"));
+  EXPECT_THAT(playground.names_in("names"), ::testing::ElementsAre("other"));
+  EXPECT_THAT(playground.names_in("trees"), SizeIs(1));
+  run({"verify"});
+  up("demo", "13.0.187");
+  EXPECT_THAT(playground.names_in("trees"), SizeIs(2));
+}
+
+TEST_F(Generations, a_tree_without_a_name_goes_unless_somebody_holds_it) {
+  playground.write("demo.yaml", manifest_of("demo", "13.0.188"));
+  run({"build", "demo.yaml"});
+  const auto path = playground.home() / "trees" / playground.names_in("trees").front();
+  {
+    const auto held = assemble::open_tree(path);
+    ASSERT_TRUE(held);
+    EXPECT_THAT(run({"gc"}), HasSubstr("stays, because it is used now: tree"));
+    EXPECT_TRUE(folder_exists(path));
+    run({"verify", path.string()});
+  }
+  run({"gc"});
+  EXPECT_THAT(playground.names_in("trees"), IsEmpty());
+  EXPECT_THAT(playground.names_in("store"), IsEmpty());
+}
+
+TEST_F(Generations, du_counts_shared_files_once) {
+  up("demo", "13.0.187");
+  const auto one = run({"du", "--json"});
+  EXPECT_THAT(one, AllOf(HasSubstr("cukit.du/1"), HasSubstr("\"demo\""), HasSubstr("own_bytes")));
+  EXPECT_THAT(run({"du"}), AllOf(HasSubstr("saved by sharing"), HasSubstr("demo")));
+}
+
+TEST_F(Generations, row44_a_dead_runs_staging_folder_goes_when_its_lock_is_free_and_it_is_old) {
+  up("demo");
+  const auto staging = playground.home() / "staging";
+  for (const char* name : {"young", "old", "held"}) {
+    ASSERT_TRUE(make_directories(staging / name / "files"));
+    ASSERT_TRUE(create_file(staging / name / ".lock", "4242\n"));
+  }
+  const auto lock = FileLock::acquire(staging / "held/.lock", FileLock::Mode::exclusive);
+  ASSERT_TRUE(lock);
+  for (const char* name : {"old", "held"}) {
+    for (const char* part : {"/files", "/.lock", ""}) {
+      make_old(staging / (std::string(name) + part), 2h);
+    }
+  }
+  EXPECT_THAT(run({"gc", "--dry-run"}),
+              AllOf(HasSubstr("/old"), Not(HasSubstr("/young")), Not(HasSubstr("/held"))));
+  EXPECT_THAT(run({"gc"}), HasSubstr("/old"));
+  EXPECT_THAT(playground.names_in("staging"), ::testing::ElementsAre("held", "young"));
+  run({"gc", "--staging-age", "0s"});
+  EXPECT_THAT(playground.names_in("staging"), ::testing::ElementsAre("held"));
+}
+
+TEST_F(Generations, row34_installs_gc_and_verify_at_once_all_succeed_and_lose_nothing) {
+  const auto digest = up("demo", "13.0.188");
+  for (const char* name : {"a", "b"}) {
+    playground.write(std::string(name) + ".yaml",
+                     manifest_of(name, *name == 'a' ? "13.0.187" : "13.0.188"));
+    run({"lock", std::string(name) + ".yaml"});
+  }
+  // Each loop does again what the gc undoes: unnamed trees have no root.
+  const auto loop = [&](const std::vector<std::string>& arguments, int times) {
+    for (int i = 0; i < times; ++i) {
+      const auto done = playground.run(arguments);
+      EXPECT_EQ(done.exit_code, 0)
+          << ::testing::PrintToString(arguments) << done.output << done.errors;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    threads.emplace_back(loop, std::vector<std::string>{"build", "a.yaml"}, 12);
+    threads.emplace_back(loop, std::vector<std::string>{"build", "b.yaml"}, 12);
+    threads.emplace_back(loop, std::vector<std::string>{"up", "--no-validate", "b.yaml"}, 12);
+    threads.emplace_back(loop, std::vector<std::string>{"gc", "--staging-age", "0s"}, 25);
+    threads.emplace_back(loop, std::vector<std::string>{"verify"}, 12);
+  }
+  run({"verify"});
+  EXPECT_THAT(playground.names_in("staging"), IsEmpty());
+  run({"gc"});
+  EXPECT_THAT(playground.names_in("trees"), SizeIs(1)); // a's has no name; b and demo share theirs
+  server.forget();
+  EXPECT_EQ(up("demo", "13.0.188"), digest);
+  EXPECT_EQ(server.requests(), 0);
+}
+
+} // namespace
+} // namespace cukit::test
