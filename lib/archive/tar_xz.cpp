@@ -29,6 +29,7 @@ public:
       Block block = pipe.take_empty();
       CUKIT_TRY_ASSIGN(const bool ended, fill(block));
       CUKIT_TRY(audit_.see(block.content(), block.entries));
+      CUKIT_TRY(check_budget()); // hard links count as well
       if (!pipe.push(std::move(block))) {
         return fail(ErrorCode::interrupted, "unpacking {} was given up", where_);
       }
@@ -48,7 +49,8 @@ private:
       }
       CUKIT_TRY_ASSIGN(const auto step, decoder_.step(std::span(block.bytes).subspan(block.size)));
       block.size += step.produced;
-      CUKIT_TRY(count(step.produced));
+      unpacked_ += step.produced;
+      CUKIT_TRY(check_budget());
       if (step.status == XzDecoder::Status::finished) {
         return true;
       }
@@ -83,8 +85,7 @@ private:
     return {};
   }
 
-  Result<void> count(std::size_t produced) {
-    unpacked_ += produced;
+  Result<void> check_budget() {
     const auto total = unpacked_ + audit_.repeated_bytes();
     if (total > limits::k_xz_free_bytes + compressed_ * limits::k_xz_ratio) {
       return refuse_archive(where_, "{} of the archive unpack to {}: more than {}:1 is no archive",

@@ -45,7 +45,7 @@ ForgedTarEntry gnu_long(std::string name, char type = 'L');
 /// What `xz` with these settings makes of the bytes (liblzma).
 std::string xz_of(std::string_view bytes);
 struct XzOptions {
-  std::uint32_t preset = 1;
+  std::uint32_t preset = 0;
   std::uint32_t dictionary = 0; ///< 0: the preset's
   int check = 4;                ///< LZMA_CHECK_CRC64
   std::size_t block = 0;        ///< bytes of a block; 0: one block

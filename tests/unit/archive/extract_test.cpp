@@ -124,7 +124,7 @@ TEST_F(ExtractTest, nothing_wanted_is_no_error) {
   EXPECT_TRUE(written->empty());
 }
 
-TEST_F(ExtractTest, refuses_content_that_record_does_not_know) {
+TEST_F(ExtractTest, row33_refuses_content_that_record_does_not_know) {
   for (const auto* path : {"nvidia/lib/libbig.so.1", "nvidia/include/d3/h3.h"}) {
     auto wheel = large_wheel();
     wheel.rows[path] = std::string(path) + "," + test::record_digest("other") + ",\n";

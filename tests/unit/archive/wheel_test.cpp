@@ -94,7 +94,7 @@ TEST(OpenWheel, takes_a_newer_minor_version_of_the_format_and_other_spellings_of
             "accepted");
 }
 
-TEST(OpenWheel, refuses_a_record_that_is_not_complete_and_true) {
+TEST(OpenWheel, row33_refuses_a_record_that_is_not_complete_and_true) {
   const std::string path = "demo_tool/data.txt";
   const auto row = [&path](const std::string& text) {
     return message_of([&](auto& wheel) { wheel.rows[path] = text; });

@@ -145,7 +145,7 @@ void PrintTo(const Fault& fault, std::ostream* out) {
 
 class ZipFault : public testing::TestWithParam<Fault> {};
 
-TEST_P(ZipFault, is_refused_with_its_own_message) {
+TEST_P(ZipFault, row32_is_refused_with_its_own_message) {
   const auto& fault = GetParam();
   const auto whole = read_all(fault.bytes, Audit::whole);
   ASSERT_FALSE(whole);
@@ -369,7 +369,7 @@ INSTANTIATE_TEST_SUITE_P(Names, ZipFault, testing::ValuesIn(name_faults()), faul
 INSTANTIATE_TEST_SUITE_P(Layout, ZipFault, testing::ValuesIn(layout_faults()), fault_name);
 INSTANTIATE_TEST_SUITE_P(Zip64, ZipFault, testing::ValuesIn(zip64_faults()), fault_name);
 
-TEST(ZipAudit, refuses_more_unpacked_bytes_than_the_budget) {
+TEST(ZipAudit, row30_refuses_more_unpacked_bytes_than_the_budget) {
   std::vector<ForgedEntry> bombs;
   for (int i = 0; i < 9; ++i) { // 9 times 4 GB, each possible by its own ratio
     ForgedEntry bomb{.name = "bomb" + std::to_string(i), .raw = std::string(4'000'000, 'x')};

@@ -66,7 +66,7 @@ Result<void> verdict(const Case& one) {
                                         : read_everything(*file, Audit::whole);
 }
 
-TEST(ZipCorpus, has_the_verdict_of_each_archive) {
+TEST(ZipCorpus, row32_has_the_verdict_of_each_archive) {
   const auto all = cases();
   if (all.empty()) {
     GTEST_SKIP() << "this checkout has no corpora beside it";
