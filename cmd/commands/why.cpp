@@ -104,7 +104,8 @@ Result<resolve::Explanation> why_path(const store::Home& home, const resolve::Qu
   if (platform == nullptr || lock::tree_id(question.lock, *platform) != tree.id) {
     return fail(ErrorCode::usage, "the tree {} was not made from this lock", tree.path.string());
   }
-  CUKIT_TRY_ASSIGN(const auto owner, pipeline::owner_of(home, *platform, tree.path, path));
+  CUKIT_TRY_ASSIGN(const auto owner,
+                   pipeline::owner_of(home, question.lock, *platform, tree.path, path));
   resolve::Explanation result;
   if (owner.artifact != nullptr) {
     CUKIT_TRY_ASSIGN(result, resolve::why_artifact(question, *owner.artifact));

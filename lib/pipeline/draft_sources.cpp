@@ -41,21 +41,6 @@ bool is_sign(std::string_view pattern, std::string_view project) {
                                 : project == pattern;
 }
 
-/// The compiler of the environment and its run-time headers, where they do not fit to its torch.
-void add_drift(Draft& draft, const Venv& venv, const Version& cuda) {
-  for (const auto* project : {"nvidia-cuda-nvcc", "nvidia-cuda-runtime", "nvidia-cuda-cccl",
-                              "nvidia-nvvm", "nvidia-cuda-nvrtc"}) {
-    const auto found = venv.installed.find(project);
-    const auto version =
-        found == venv.installed.end() ? Result<Version>(Version()) : Version::parse(found->second);
-    if (version && *version != Version() && !version->same_minor(cuda)) {
-      draft.remarks.push_back(fmt::format("the venv holds {} {} beside a torch of CUDA {}: they do "
-                                          "not belong together",
-                                          project, found->second, cuda.major_minor()));
-    }
-  }
-}
-
 } // namespace
 
 Result<void> add_venv(Draft& draft, const Venv& venv, const fs::path& folder,
@@ -77,7 +62,9 @@ Result<void> add_venv(Draft& draft, const Venv& venv, const fs::path& folder,
                .comment = fmt::format("torch {} there was built with CUDA {}", torch.version,
                                       torch.cuda.text())});
     add("torch-extensions", "torch");
-    add_drift(draft, venv, torch.cuda);
+    for (auto& remark : drift_of(venv, torch.cuda)) {
+      draft.remarks.push_back(std::move(remark));
+    }
   }
   for (const auto& [project, version] : venv.installed) {
     for (const auto& sign : k_signs) {

@@ -259,6 +259,20 @@ Result<void> look_at_devices(const Session& session, const manifest::Manifest& m
   return {};
 }
 
+/// What of a venv does not belong to its torch, whatever toolkit is chosen.
+Result<void> add_venv_notes(const manifest::Manifest& manifest, std::vector<resolve::Note>& notes) {
+  if (!manifest.pytorch_venv || !manifest.pytorch_cuda) {
+    return {};
+  }
+  const auto& folder = manifest.pytorch_venv->value;
+  CUKIT_TRY_ASSIGN(const auto venv,
+                   read_venv(folder, text::place(manifest.file, manifest.pytorch_venv->at)));
+  for (auto& text : drift_of(venv, manifest.pytorch_cuda->value)) {
+    notes.push_back({.text = std::move(text), .source = folder});
+  }
+  return {};
+}
+
 } // namespace
 
 Result<resolve::MachineFacts> machine_facts(Session& session, manifest::Manifest& manifest,
@@ -306,6 +320,7 @@ Outcome<Locked> ensure_lock(Session& session, const fs::path& manifest_path) {
   CUKIT_TRY(resolve::check_pins(resolution.lock, session.knowledge));
   result.choices = std::move(resolution.choices);
   result.notes = std::move(resolution.notes);
+  CUKIT_TRY(add_venv_notes(result.manifest, result.notes));
   result.passed_over = std::move(resolution.passed_over);
   const auto text = lock::write(resolution.lock);
   result.changed = !result.before || read_file(result.path, limits::k_lock_bytes) != text;

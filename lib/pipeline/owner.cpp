@@ -63,8 +63,9 @@ bool holds(const std::vector<assemble::TreeFile>& files, const RelativePath& pat
 
 } // namespace
 
-Result<Owner> owner_of(const store::Home& home, const lock::PlatformLock& platform,
-                       const fs::path& tree, const RelativePath& path) {
+Result<Owner> owner_of(const store::Home& home, const lock::Lock& lock,
+                       const lock::PlatformLock& platform, const fs::path& tree,
+                       const RelativePath& path) {
   Owner owner;
   CUKIT_TRY_ASSIGN(owner.path, follow(tree, path, owner.links));
   if (!path_exists(tree / owner.path.text())) {
@@ -79,7 +80,8 @@ Result<Owner> owner_of(const store::Home& home, const lock::PlatformLock& platfo
       continue;
     }
     CUKIT_TRY_ASSIGN(const auto entry, store.read(key));
-    CUKIT_TRY_ASSIGN(const auto files, assemble::artifact_files(artifact, entry));
+    CUKIT_TRY_ASSIGN(const auto files,
+                     assemble::artifact_files(artifact, entry, lock.release, platform.platform));
     if (holds(files.content, owner.path) || holds(files.licences, owner.path)) {
       owner.artifact = &artifact;
       return owner;

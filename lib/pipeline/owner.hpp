@@ -13,9 +13,11 @@ struct Owner {
   const lock::Artifact* artifact = nullptr; ///< of the lock; null: cukit made the file itself
 };
 
-/// `tree` is the folder of the tree, `path` inside it. An error when nothing stands there, or when
-/// the store no longer has the content of an artifact that must be looked into.
-Result<Owner> owner_of(const store::Home& home, const lock::PlatformLock& platform,
-                       const fs::path& tree, const RelativePath& path);
+/// `platform` is part of `lock`; `tree` is the folder of the tree, `path` inside it. An error when
+/// nothing stands there, or when the store no longer has the content of an artifact that must be
+/// looked into.
+Result<Owner> owner_of(const store::Home& home, const lock::Lock& lock,
+                       const lock::PlatformLock& platform, const fs::path& tree,
+                       const RelativePath& path);
 
 } // namespace cukit::pipeline

@@ -108,4 +108,22 @@ Result<VenvTorch> torch_of(const Venv& venv, const fs::path& folder, const std::
   return result;
 }
 
+std::vector<std::string> drift_of(const Venv& venv, const Version& torch_cuda) {
+  std::vector<std::string> result;
+  for (const auto* project : {"nvidia-cuda-cccl", "nvidia-cuda-crt", "nvidia-cuda-nvcc",
+                              "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-nvvm"}) {
+    const auto found = venv.installed.find(project);
+    const auto version =
+        found == venv.installed.end() ? Result<Version>(Version()) : Version::parse(found->second);
+    // From 13.3 on packages of CCCL have numbers of their own behind the major.
+    const bool is_counted = version && *version != Version() && version->release().size() < 5;
+    if (is_counted && !version->same_minor(torch_cuda)) {
+      result.push_back(fmt::format("the venv holds {} {} beside a torch of CUDA {}: they do not "
+                                   "belong together",
+                                   project, printable(found->second), torch_cuda.major_minor()));
+    }
+  }
+  return result;
+}
+
 } // namespace cukit::pipeline

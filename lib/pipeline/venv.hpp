@@ -29,4 +29,8 @@ struct VenvTorch {
 /// CUDA is an error of code usage.
 Result<VenvTorch> torch_of(const Venv& venv, const fs::path& folder, const std::string& where);
 
+/// Packages of CUDA in the environment that are of another minor than its torch: they work on their
+/// own, but not together. One sentence each.
+std::vector<std::string> drift_of(const Venv& venv, const Version& torch_cuda);
+
 } // namespace cukit::pipeline
