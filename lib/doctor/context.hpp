@@ -1,0 +1,86 @@
+// What rules work with, and how they say what they found. Private to doctor.
+#pragma once
+
+#include "doctor/discovery.hpp"
+#include "doctor/log.hpp"
+
+#include <functional>
+
+namespace cukit::doctor {
+
+struct Context {
+  const host::Snapshot& snapshot;
+  const Question& question;
+  const std::vector<knowledge::Release>& releases;
+  const std::vector<knowledge::Architecture>& architectures;
+  const std::vector<knowledge::Consumer>& recipes;
+  const std::vector<Found>& found;
+  std::vector<GpuTarget> gpus = {}; ///< asked for and there
+  std::optional<Version> driver;
+  const LogFacts& log;
+
+  [[nodiscard]] const knowledge::Consumer& recipe(const Found& consumer) const;
+};
+
+/// Collects findings; title, severity and source come from the catalogue.
+class Findings {
+public:
+  explicit Findings(const std::vector<RuleText>& catalogue) : catalogue_(catalogue) {}
+  /// A new finding, or the one of this rule about this subject that is there already.
+  Finding& add(std::string_view id, const std::string& subject = {});
+  [[nodiscard]] bool has(std::string_view id) const;
+  [[nodiscard]] Finding* find(std::string_view id);
+  [[nodiscard]] std::vector<Finding> take() { return std::move(list_); }
+  [[nodiscard]] const std::vector<Finding>& list() const { return list_; }
+
+private:
+  const std::vector<RuleText>& catalogue_;
+  std::vector<Finding> list_ = {};
+};
+
+using Rule = void (*)(const Context&, Findings&);
+const std::vector<Rule>& environment_rules();
+const std::vector<Rule>& choice_rules();
+const std::vector<Rule>& tree_rules();
+const std::vector<Rule>& layout_rules();
+const std::vector<Rule>& system_rules();
+const std::vector<Rule>& python_rules();
+const std::vector<Rule>& cache_rules();
+/// Turns what a log said into findings, with what the environment rules found already.
+void explain_log(const Context& context, Findings& findings);
+
+/// "13.0" of "13.0.88"; empty of what is no version.
+std::string minor_of(std::string_view version);
+int major_of(std::string_view version);                ///< 0: unknown
+bool differ(std::string_view a, std::string_view b);   ///< both known, another minor
+bool is_older(std::string_view a, std::string_view b); ///< both known, a's minor below b's
+std::string value_or(std::string_view text, std::string_view otherwise);
+
+/// A tree whose nvcc somebody uses; trees that nobody uses come with no users.
+struct UsedTree {
+  const host::Toolkit* kit = nullptr;
+  const host::Tool* nvcc = nullptr;
+  std::vector<std::string> users = {};
+};
+std::vector<UsedTree> trees_with_nvcc(const Context& context);
+/// Lets a finding about a tree that nobody uses count less.
+void weigh(Finding& finding, const std::vector<std::string>& users);
+
+/// `uv pip install --python PREFIX ...` or `PREFIX/bin/python -m pip install ...`, as the
+/// environment has it.
+std::string pip_install(const Context& context, const std::string& prefix,
+                        const std::string& arguments);
+/// The metapackage that pins parts of one release: 'cuda-toolkit[nvcc,crt]==13.0.2'.
+std::string metapackage(const Context& context, const std::string& prefix, const std::string& minor,
+                        const std::string& extras);
+/// How to get a matched tree from cukit, for these consumers.
+Fix cukit_fix(const Context& context, const std::vector<std::string>& consumers);
+/// export CUDA_HOME=T CUDA_PATH=T PATH=T/bin:$PATH
+std::string use_tree(const std::string& root);
+
+bool is_wheel_tree(const host::Toolkit& kit);
+const host::PythonEnvironment* python_of(const host::Snapshot& snapshot, std::string_view prefix);
+/// Least nvcc release that compiles for a target, with its suffix; nothing for unknown ones.
+std::optional<Version> first_release(const Context& context, const GpuTarget& target);
+
+} // namespace cukit::doctor

@@ -1,0 +1,248 @@
+#include "base/strings.hpp"
+#include "doctor/context.hpp"
+
+#include <algorithm>
+
+namespace cukit::doctor {
+
+namespace {
+
+/// The snapshot's GPUs, the ones asked for; names of products become targets.
+std::vector<GpuTarget> all_gpus(const host::Snapshot& snapshot, const Question& question,
+                                const knowledge::Knowledge& knowledge) {
+  auto result = question.gpus;
+  for (const auto& gpu : snapshot.gpus) {
+    auto target = GpuTarget::parse(gpu.target);
+    if (!target) {
+      target = knowledge::find_gpu(knowledge, gpu.name);
+    }
+    if (target && std::find(result.begin(), result.end(), *target) == result.end()) {
+      result.push_back(*target);
+    }
+  }
+  return result;
+}
+
+bool shares_consumer(const Finding& a, const Finding& b) {
+  return std::any_of(a.consumers.begin(), a.consumers.end(), [&](const auto& name) {
+    return std::find(b.consumers.begin(), b.consumers.end(), name) != b.consumers.end();
+  });
+}
+
+bool explains(const Finding& cause, const Finding& effect, const RuleText& rule) {
+  const auto& by = rule.explained_by;
+  if (std::find(by.begin(), by.end(), cause.id) == by.end()) {
+    return false;
+  }
+  return cause.subject.empty() || effect.subject.empty() || cause.subject == effect.subject ||
+         shares_consumer(cause, effect) || cause.consumers.empty() || effect.consumers.empty();
+}
+
+/// Severity first, then the catalogue's causal order; what another finding explains moves under it.
+std::vector<Finding> in_order(std::vector<Finding> list, const std::vector<RuleText>& catalogue) {
+  const auto rank = [&](const Finding& finding) {
+    return std::find_if(catalogue.begin(), catalogue.end(),
+                        [&](const auto& rule) { return rule.id == finding.id; }) -
+           catalogue.begin();
+  };
+  std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) {
+    if (a.severity != b.severity) {
+      return a.severity < b.severity;
+    }
+    // what a log shows is what broke; its first message is nearest to the cause
+    const auto line = [](const Finding& finding) {
+      return finding.log_line == 0 ? SIZE_MAX : finding.log_line;
+    };
+    return line(a) != line(b) ? line(a) < line(b) : rank(a) < rank(b);
+  });
+  std::vector<Finding> result;
+  for (auto& finding : list) {
+    const auto& rule = catalogue[static_cast<std::size_t>(rank(finding))];
+    const auto cause = std::find_if(result.begin(), result.end(), [&](const auto& earlier) {
+      return explains(earlier, finding, rule);
+    });
+    if (cause == result.end()) {
+      result.push_back(std::move(finding));
+      continue;
+    }
+    cause->consequences.push_back(finding.title + ": " + finding.cause);
+    for (const auto& name : finding.consumers) {
+      if (std::find(cause->consumers.begin(), cause->consumers.end(), name) ==
+          cause->consumers.end()) {
+        cause->consumers.push_back(name);
+      }
+    }
+  }
+  for (auto& finding : result) {
+    std::sort(finding.consumers.begin(), finding.consumers.end());
+    finding.consumers.erase(std::unique(finding.consumers.begin(), finding.consumers.end()),
+                            finding.consumers.end());
+  }
+  return result;
+}
+
+void judge(const std::vector<Finding>& findings, std::vector<Found>& consumers) {
+  for (auto& consumer : consumers) {
+    const auto failing = std::find_if(findings.begin(), findings.end(), [&](const auto& finding) {
+      return finding.severity == Severity::error &&
+             (finding.consumers.empty() ||
+              std::find(finding.consumers.begin(), finding.consumers.end(), consumer.consumer) !=
+                  finding.consumers.end());
+    });
+    if (failing != findings.end()) {
+      consumer.verdict = Verdict::fails;
+      consumer.why = failing->title;
+    } else if (consumer.compiles == "nvcc" && consumer.nvcc.empty()) {
+      consumer.verdict = Verdict::unknown;
+      consumer.why = consumer.is_runtime ? "no nvcc, and none is needed with what is installed"
+                                         : "no nvcc; it needs one only to build";
+    } else if (consumer.compiles == "nvcc" && consumer.nvcc_version.empty()) {
+      consumer.verdict = Verdict::unknown;
+      consumer.why = "the version of its nvcc could not be read";
+    } else if (consumer.compiles == "ptxas" && consumer.ptxas.empty()) {
+      consumer.verdict = Verdict::unknown;
+      consumer.why = "no ptxas in the places that it looks at";
+    } else {
+      consumer.verdict = Verdict::works;
+    }
+  }
+}
+
+Result<void> check_consumers(const Question& question,
+                             const std::vector<knowledge::Consumer>& recipes) {
+  std::vector<std::string> names;
+  for (const auto& recipe : recipes) {
+    names.push_back(recipe.name);
+  }
+  for (const auto& name : question.consumers) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      Error error{.code = ErrorCode::usage,
+                  .message = fmt::format("there is no consumer `{}`", printable(name))};
+      const auto near = did_you_mean(name, names);
+      error.hint =
+          near.empty() ? "known are " + join(names, ", ") : fmt::format("did you mean `{}`?", near);
+      return tl::unexpected<Error>(std::move(error));
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+bool Diagnosis::has_error() const {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const auto& finding) { return finding.severity == Severity::error; });
+}
+
+Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& question,
+                           const knowledge::Knowledge& knowledge) {
+  CUKIT_TRY_ASSIGN(const auto catalogue, rules(knowledge));
+  CUKIT_TRY_ASSIGN(const auto* releases, knowledge.releases());
+  CUKIT_TRY_ASSIGN(const auto* architectures, knowledge.architectures());
+  CUKIT_TRY_ASSIGN(const auto* recipes, knowledge.consumers());
+  CUKIT_TRY(check_consumers(question, *recipes));
+  std::vector<Message> messages;
+  LogFacts log;
+  if (!question.log.empty()) {
+    CUKIT_TRY_ASSIGN(messages, read_messages(knowledge));
+    log = read_log(question.log, messages);
+  }
+  Diagnosis diagnosis;
+  auto asked = question;
+  asked.gpus = all_gpus(snapshot, question, knowledge);
+  for (const auto& target : targets_in(log)) {
+    if (std::find(asked.gpus.begin(), asked.gpus.end(), target) == asked.gpus.end()) {
+      asked.gpus.push_back(target);
+    }
+  }
+  diagnosis.consumers = discover(snapshot, asked, *recipes);
+  Context context{.snapshot = snapshot,
+                  .question = question,
+                  .releases = *releases,
+                  .architectures = *architectures,
+                  .recipes = *recipes,
+                  .found = diagnosis.consumers,
+                  .gpus = asked.gpus,
+                  .driver = question.driver,
+                  .log = log};
+  if (const auto driver = Version::parse(snapshot.driver); !context.driver && driver) {
+    context.driver = *driver;
+  }
+  Findings findings(catalogue);
+  for (const auto* group : {&environment_rules(), &choice_rules(), &tree_rules(), &layout_rules(),
+                            &system_rules(), &python_rules(), &cache_rules()}) {
+    for (const auto& rule : *group) {
+      rule(context, findings);
+    }
+  }
+  if (!question.log.empty()) {
+    explain_log(context, findings);
+  }
+  diagnosis.findings = in_order(findings.take(), catalogue);
+  judge(diagnosis.findings, diagnosis.consumers);
+  return diagnosis;
+}
+
+text::Json to_json(const Diagnosis& diagnosis) {
+  const auto texts = [](const std::vector<std::string>& values) {
+    auto list = text::Json::list();
+    for (const auto& value : values) {
+      list.add(value);
+    }
+    return list;
+  };
+  auto findings = text::Json::list();
+  for (const auto& finding : diagnosis.findings) {
+    auto evidence = text::Json::list();
+    for (const auto& item : finding.evidence) {
+      evidence.add(text::Json::object().set("path", item.path).set("fact", item.fact));
+    }
+    auto fix = text::Json::list();
+    for (const auto& item : finding.fix) {
+      fix.add(text::Json::object().set("command", item.command).set("effect", item.effect));
+    }
+    findings.add(text::Json::object()
+                     .set("id", finding.id)
+                     .set("severity", text_of(finding.severity))
+                     .set("title", finding.title)
+                     .set("cause", finding.cause)
+                     .set("evidence", evidence)
+                     .set("fix", fix)
+                     .set("consumers", texts(finding.consumers))
+                     .set("consequences", texts(finding.consequences))
+                     .set("source", finding.source));
+  }
+  auto consumers = text::Json::list();
+  const auto place = [](const std::string& path, const std::string& version) {
+    return text::Json::object().set("path", path).set("version", version);
+  };
+  for (const auto& found : diagnosis.consumers) {
+    auto looked = text::Json::list();
+    for (const auto& look : found.looked) {
+      looked.add(text::Json::object()
+                     .set("where", look.where)
+                     .set("value", look.value)
+                     .set("outcome", look.outcome));
+    }
+    auto archs = text::Json::object();
+    for (const auto& [name, value] : found.arch_lists) {
+      archs.set(name, value);
+    }
+    consumers.add(text::Json::object()
+                      .set("name", found.consumer)
+                      .set("nvcc", place(found.nvcc, found.nvcc_version))
+                      .set("headers", place(found.headers, found.headers_version))
+                      .set("ptxas", place(found.ptxas, found.ptxas_version))
+                      .set("libraries", found.libraries)
+                      .set("targets", archs)
+                      .set("looked", looked)
+                      .set("verdict", text_of(found.verdict))
+                      .set("why", found.why));
+  }
+  return text::Json::object()
+      .set("schema", "cukit.doctor/1")
+      .set("findings", findings)
+      .set("consumers", consumers);
+}
+
+} // namespace cukit::doctor

@@ -1,0 +1,340 @@
+#include "doctor/discovery.hpp"
+
+#include "base/strings.hpp"
+
+#include <algorithm>
+
+namespace cukit::doctor {
+
+namespace {
+
+using Kind = knowledge::DiscoveryStep::Kind;
+
+std::string parent(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos || slash == 0 ? "/" : std::string(path.substr(0, slash));
+}
+
+std::string step_text(const knowledge::DiscoveryStep& step) {
+  switch (step.kind) {
+  case Kind::variable:
+    return step.argument;
+  case Kind::which:
+    return step.argument + " in PATH";
+  case Kind::folder:
+    return step.argument;
+  case Kind::wheel:
+    return "site-packages/" + step.argument;
+  case Kind::conda:
+    return "CONDA_PREFIX";
+  case Kind::flag:
+    return "XLA_FLAGS";
+  }
+  return {};
+}
+
+const host::Toolkit* kit_at(const host::Snapshot& snapshot, std::string_view root) {
+  while (root.size() > 1 && root.ends_with('/')) {
+    root.remove_suffix(1);
+  }
+  for (const auto& kit : snapshot.toolkits) {
+    if (kit.root == root || kit.real == root) {
+      return &kit;
+    }
+  }
+  return nullptr;
+}
+
+/// The value that a step finds, before anybody looks whether it is any good.
+std::string value_of(const host::Snapshot& snapshot, const knowledge::DiscoveryStep& step,
+                     const host::PythonEnvironment* python) {
+  switch (step.kind) {
+  case Kind::variable:
+    return variable(snapshot, step.argument);
+  case Kind::which: {
+    const auto& list = step.argument == "ptxas" ? snapshot.path_ptxas : snapshot.path_nvcc;
+    return list.empty() ? std::string() : list.front();
+  }
+  case Kind::folder:
+    return kit_at(snapshot, step.argument) != nullptr ? step.argument : std::string();
+  case Kind::wheel:
+    for (const auto& site :
+         python == nullptr ? std::vector<std::string>() : python->site_packages) {
+      if (const auto path = site + "/" + step.argument; kit_at(snapshot, path) != nullptr) {
+        return path;
+      }
+    }
+    return {};
+  case Kind::conda:
+    return variable(snapshot, "CONDA_PREFIX");
+  case Kind::flag: {
+    const auto flags = variable(snapshot, "XLA_FLAGS");
+    for (const auto word : split_words(flags)) {
+      if (word.starts_with(step.argument)) {
+        return std::string(word.substr(step.argument.size()));
+      }
+    }
+    return {};
+  }
+  }
+  return {};
+}
+
+/// What makes a root good enough for a consumer that checks it.
+bool serves(const host::Toolkit* kit, const knowledge::Discovery& discovery) {
+  if (kit == nullptr) {
+    return false;
+  }
+  if (discovery.compiles == "nvrtc") {
+    return kit->headers.contains("cuda_runtime.h");
+  }
+  return kit->tools.contains("nvcc");
+}
+
+class Simulation {
+public:
+  Simulation(const host::Snapshot& snapshot, const knowledge::Consumer& consumer,
+             const host::PythonEnvironment* python)
+      : snapshot_(snapshot), recipe_(consumer.discovery) {
+    found_.consumer = consumer.name;
+    found_.compiles = recipe_.compiles;
+    found_.is_runtime = recipe_.is_runtime;
+    found_.python = python;
+    for (const auto& list : consumer.arch_variables) {
+      if (auto value = variable(snapshot, list.name); !value.empty()) {
+        found_.arch_lists.emplace_back(list.name, std::move(value));
+      }
+    }
+  }
+
+  Found run(bool wants_blackwell) {
+    take_root();
+    if (recipe_.compiles == "nvcc") {
+      take_nvcc();
+    } else if (recipe_.compiles == "ptxas") {
+      take_ptxas(wants_blackwell && !recipe_.ptxas_blackwell.empty() ? recipe_.ptxas_blackwell
+                                                                     : recipe_.ptxas);
+    } else if (found_.kit != nullptr) {
+      take_headers(*found_.kit);
+    }
+    take_libraries();
+    return std::move(found_);
+  }
+
+private:
+  void note(const knowledge::DiscoveryStep& step, const std::string& value, const char* outcome) {
+    found_.looked.push_back({.where = step_text(step), .value = value, .outcome = outcome});
+  }
+
+  void take_root() {
+    for (const auto& step : recipe_.root) {
+      const auto value = value_of(snapshot_, step, found_.python);
+      if (value.empty()) {
+        note(step, value, step.kind == Kind::variable ? "not set" : "not there");
+        continue;
+      }
+      auto root = step.kind == Kind::which ? parent(parent(value)) : value;
+      if (step.argument == "NVTE_CUDA_INCLUDE_DIR") {
+        root = parent(value); // it names the folder of the headers
+      }
+      const auto* kit = kit_at(snapshot_, root);
+      const bool is_free = step.kind == Kind::variable || step.kind == Kind::flag;
+      if ((recipe_.is_checked || recipe_.compiles == "nvrtc" || !is_free) &&
+          !serves(kit, recipe_) && step.kind != Kind::which && recipe_.compiles != "ptxas") {
+        note(step, value, "passed over");
+        continue;
+      }
+      note(step, value, "taken");
+      found_.root = root;
+      found_.kit = kit;
+      return;
+    }
+  }
+
+  bool take_program(const std::vector<knowledge::DiscoveryStep>& steps) {
+    for (const auto& step : steps) {
+      const auto value = value_of(snapshot_, step, found_.python);
+      const auto* tool = value.empty() ? nullptr : tool_at(snapshot_, value);
+      if (value.empty() || (tool == nullptr && step.kind != Kind::variable)) {
+        note(step, value, step.kind == Kind::variable ? "not set" : "not there");
+        continue;
+      }
+      note(step, value, "taken");
+      found_.nvcc = value;
+      found_.nvcc_version = tool != nullptr ? tool->version : std::string();
+      found_.compiler = tool != nullptr ? compiler_of(snapshot_, *tool) : nullptr;
+      return true;
+    }
+    return false;
+  }
+
+  void take_nvcc() {
+    // a variable that names a compiler goes before the root's own
+    if (!take_program(recipe_.nvcc) && !found_.root.empty()) {
+      const auto* tool = found_.kit == nullptr || !found_.kit->tools.contains("nvcc")
+                             ? nullptr
+                             : &found_.kit->tools.at("nvcc");
+      if (tool != nullptr) {
+        found_.nvcc = tool->path;
+        found_.nvcc_version = tool->version;
+        found_.compiler = compiler_of(snapshot_, *tool);
+      }
+    }
+    // CMake takes what belongs to its compiler; others link from the root whatever compiles
+    const bool follows = recipe_.libraries.empty() && recipe_.tools.empty();
+    if (found_.compiler != nullptr && (found_.kit == nullptr || follows)) {
+      found_.kit = found_.compiler;
+      found_.root = found_.kit->root;
+    }
+    if (found_.compiler != nullptr) {
+      take_headers(*found_.compiler);
+      if (const auto ptxas = found_.compiler->tools.find("ptxas");
+          ptxas != found_.compiler->tools.end()) {
+        found_.ptxas = ptxas->second.path;
+        found_.ptxas_version = ptxas->second.version;
+      } else if (!snapshot_.path_ptxas.empty()) {
+        found_.ptxas = snapshot_.path_ptxas.front(); // nvcc asks PATH for what its tree lacks
+        const auto* tool = tool_at(snapshot_, found_.ptxas);
+        found_.ptxas_version = tool == nullptr ? std::string() : tool->version;
+      }
+    }
+  }
+
+  void take_ptxas(const std::vector<knowledge::DiscoveryStep>& steps) {
+    for (const auto& step : steps) {
+      std::string path = value_of(snapshot_, step, found_.python);
+      const host::Tool* tool = nullptr;
+      if (step.kind == Kind::wheel && found_.python != nullptr) {
+        const auto name = std::string_view(step.argument).substr(step.argument.rfind('/') + 1);
+        if (const auto own = found_.python->triton.find(std::string(name));
+            own != found_.python->triton.end() && step.argument.starts_with("triton/")) {
+          tool = &own->second;
+        }
+      }
+      if (tool == nullptr && !path.empty()) {
+        const auto* kit = kit_at(snapshot_, path);
+        tool = kit != nullptr && kit->tools.contains("ptxas") ? &kit->tools.at("ptxas")
+                                                              : tool_at(snapshot_, path);
+      }
+      if (tool == nullptr) {
+        note(step, path, path.empty() ? "not set" : "passed over");
+        continue;
+      }
+      note(step, tool->path, "taken");
+      found_.ptxas = tool->path;
+      found_.ptxas_version = tool->version;
+      return;
+    }
+  }
+
+  void take_headers(const host::Toolkit& kit) {
+    found_.headers = kit.include;
+    found_.headers_version = kit.cudart;
+  }
+
+  void take_libraries() {
+    if (found_.kit == nullptr || recipe_.libraries.empty()) {
+      return;
+    }
+    const auto has = [&](const std::string& folder) {
+      const auto& all = found_.kit->library_folders;
+      return std::find(all.begin(), all.end(), folder) != all.end();
+    };
+    if (has(recipe_.libraries.front())) {
+      found_.libraries = found_.root + "/" + recipe_.libraries.front();
+    } else if (!recipe_.libraries_else.empty() && has(recipe_.libraries_else)) {
+      found_.libraries = found_.root + "/" + recipe_.libraries_else;
+    }
+  }
+
+  const host::Snapshot& snapshot_;
+  const knowledge::Discovery& recipe_;
+  Found found_;
+};
+
+/// The environment with the consumer in it; the first one counts, as it is the active one.
+const host::PythonEnvironment* provider(const host::Snapshot& snapshot,
+                                        const knowledge::Discovery& discovery) {
+  for (const auto& python : snapshot.pythons) {
+    for (const auto& name : discovery.present) {
+      if (host::find_distribution(python, name) != nullptr) {
+        return &python;
+      }
+      for (const auto& package : python.conda_packages) {
+        if (package.first == name) {
+          return &python;
+        }
+      }
+    }
+  }
+  return nullptr;
+}
+
+} // namespace
+
+std::string variable(const host::Snapshot& snapshot, std::string_view name) {
+  const auto found = snapshot.environment.find(std::string(name));
+  return found == snapshot.environment.end() ? std::string() : found->second;
+}
+
+const host::Tool* tool_at(const host::Snapshot& snapshot, std::string_view path) {
+  const host::Tool* by_real = nullptr;
+  for (const auto& kit : snapshot.toolkits) {
+    for (const auto& [name, tool] : kit.tools) {
+      if (tool.path == path) {
+        return &tool;
+      }
+      if (tool.real == path) {
+        by_real = &tool;
+      }
+    }
+  }
+  return by_real;
+}
+
+const host::Toolkit* compiler_of(const host::Snapshot& snapshot, const host::Tool& nvcc) {
+  if (!nvcc.wraps.empty()) {
+    const auto* inner = tool_at(snapshot, nvcc.wraps);
+    return inner != nullptr && inner->wraps.empty() ? compiler_of(snapshot, *inner)
+                                                    : host::toolkit_of(snapshot, nvcc.wraps);
+  }
+  const auto* own = host::toolkit_of(snapshot, nvcc.path);
+  if (nvcc.is_link) {
+    return own; // nvcc looks for its profile beside the name it was called by
+  }
+  const auto* real = host::toolkit_of(snapshot, nvcc.real);
+  return real != nullptr ? real : own;
+}
+
+std::vector<Found> discover(const host::Snapshot& snapshot, const Question& question,
+                            const std::vector<knowledge::Consumer>& consumers) {
+  std::vector<GpuTarget> gpus = question.gpus;
+  for (const auto& gpu : snapshot.gpus) {
+    if (const auto target = GpuTarget::parse(gpu.target)) {
+      gpus.push_back(*target);
+    }
+  }
+  const bool wants_blackwell =
+      std::any_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.major >= 10; });
+  const bool has_nvcc = std::any_of(snapshot.toolkits.begin(), snapshot.toolkits.end(),
+                                    [](const auto& kit) { return kit.tools.contains("nvcc"); });
+  std::vector<Found> result;
+  for (const auto& consumer : consumers) {
+    const auto& asked = question.consumers;
+    const bool is_asked = std::find(asked.begin(), asked.end(), consumer.name) != asked.end();
+    const auto* python = provider(snapshot, consumer.discovery);
+    const bool is_there = consumer.discovery.present.empty() ? has_nvcc : python != nullptr;
+    if (asked.empty() ? !is_there : !is_asked) {
+      continue;
+    }
+    if (python == nullptr && !snapshot.pythons.empty()) {
+      python = &snapshot.pythons.front();
+    }
+    auto found = Simulation(snapshot, consumer, python).run(wants_blackwell);
+    found.is_asked = is_asked;
+    result.push_back(std::move(found));
+  }
+  return result;
+}
+
+} // namespace cukit::doctor

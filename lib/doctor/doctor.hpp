@@ -1,0 +1,107 @@
+// Snapshot -> Diagnosis: what each consumer of CUDA would find on that machine, what is wrong with
+// it, why, and what to do. Pure: reads no file and runs nothing; the same snapshot gives the same
+// diagnosis anywhere. What the snapshot does not know is said as unknown, never guessed.
+#pragma once
+
+#include "host/snapshot.hpp"
+#include "knowledge/knowledge.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cukit::doctor {
+
+enum class Severity { error, warning, note };
+
+struct Evidence {
+  std::string path = {}; ///< a file, a variable, or log:LINE
+  std::string fact = {};
+};
+
+struct Fix {
+  std::string command = {}; ///< for a shell; may be a sentence where no command can do it
+  std::string effect = {};
+};
+
+struct Finding {
+  std::string id = {}; ///< of the catalogue, recipes/doctor/rules.yaml
+  Severity severity = Severity::error;
+  std::string title = {};
+  std::string cause = {};
+  std::vector<Evidence> evidence = {};
+  std::vector<Fix> fix = {}; ///< best first
+  std::vector<std::string> consumers = {};
+  std::string source = {};
+  std::vector<std::string> consequences = {}; ///< what else fails because of this
+  std::size_t log_line = 0;                   ///< where a log shows it; 0: nowhere
+  std::string subject = {}; ///< the tree or environment it is about; empty: the machine
+};
+
+enum class Verdict { works, fails, unknown };
+
+/// One look of the simulated discovery.
+struct Look {
+  std::string where = {};   ///< env CUDA_HOME
+  std::string value = {};   ///< what stood there
+  std::string outcome = {}; ///< taken, not set, not there, passed over
+};
+
+/// What one consumer would use.
+struct Found {
+  std::string consumer = {};
+  std::string compiles = {}; ///< nvcc, nvrtc, ptxas
+  std::vector<Look> looked = {};
+  std::string root = {};                   ///< taken root, as it stood
+  const host::Toolkit* kit = nullptr;      ///< the toolkit there; points into the snapshot
+  std::string nvcc = {};                   ///< path
+  std::string nvcc_version = {};           ///< empty: not known
+  const host::Toolkit* compiler = nullptr; ///< the toolkit whose parts nvcc really uses
+  std::string headers = {};                ///< include folder whose CUDART_VERSION counts
+  std::string headers_version = {};
+  std::string ptxas = {};
+  std::string ptxas_version = {};
+  std::string libraries = {}; ///< first existing folder for -L, or empty
+  std::vector<std::pair<std::string, std::string>> arch_lists = {}; ///< variable and value
+  bool is_asked = false;                                            ///< named by --consumer
+  bool is_runtime = false;                                          ///< compiles when it is used
+  const host::PythonEnvironment* python = nullptr; ///< the environment that brings it
+  Verdict verdict = Verdict::unknown;
+  std::string why = {};
+};
+
+struct Question {
+  std::vector<GpuTarget> gpus = {};        ///< further targets that must work
+  std::optional<Version> driver = {};      ///< instead of the snapshot's
+  std::vector<std::string> consumers = {}; ///< only these; empty: all that are there
+  std::string log = {};                    ///< what a failed build printed; may be huge
+};
+
+struct Diagnosis {
+  std::vector<Finding> findings = {}; ///< causes first
+  std::vector<Found> consumers = {};
+  [[nodiscard]] bool has_error() const;
+};
+
+/// Errors are those of the recipes, and consumers that do not exist (code usage).
+Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& question,
+                           const knowledge::Knowledge& knowledge);
+
+/// A rule as `--rules` and `--explain` show it.
+struct RuleText {
+  std::string id = {};
+  Severity severity = Severity::error;
+  std::string title = {};
+  std::string about = {}; ///< what it means and how it comes about
+  std::string source = {};
+  std::vector<std::string> explained_by = {}; ///< findings that make this one a consequence
+};
+/// In causal order: the rule that explains others comes first.
+Result<std::vector<RuleText>> rules(const knowledge::Knowledge& knowledge);
+
+std::string_view text_of(Severity severity);
+std::string_view text_of(Verdict verdict);
+/// schema cukit.doctor/1
+text::Json to_json(const Diagnosis& diagnosis);
+
+} // namespace cukit::doctor

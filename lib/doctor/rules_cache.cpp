@@ -1,0 +1,157 @@
+// Triton's own ptxas, ptxas of XLA, and caches of compiled kernels.
+#include "base/strings.hpp"
+#include "doctor/context.hpp"
+
+#include <algorithm>
+
+namespace cukit::doctor {
+
+namespace {
+
+/// A target of which this ptxas has never heard; what Triton asks for carries the letter a.
+std::optional<GpuTarget> unknown_target(const Context& context, const std::string& ptxas) {
+  const auto version = Version::parse(ptxas);
+  for (auto target : context.gpus) {
+    if (target.major >= 9 && target.suffix == 0) {
+      target.suffix = 'a';
+    }
+    const auto first = first_release(context, target);
+    if (version && first && *version < *first) {
+      return target;
+    }
+  }
+  return std::nullopt;
+}
+
+const host::Toolkit* tree_with_ptxas_for(const Context& context, const GpuTarget& target) {
+  const auto first = first_release(context, target);
+  for (const auto& kit : context.snapshot.toolkits) {
+    const auto ptxas = kit.tools.find("ptxas");
+    const auto version = ptxas == kit.tools.end() ? tl::unexpected<Error>(Error{})
+                                                  : Version::parse(ptxas->second.version);
+    if (version && first && *first <= *version) {
+      return &kit;
+    }
+  }
+  return nullptr;
+}
+
+void triton(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    const auto target =
+        found.compiles == "ptxas" ? unknown_target(context, found.ptxas_version) : std::nullopt;
+    if (!target) {
+      continue;
+    }
+    const auto set = variable(context.snapshot, "TRITON_PTXAS_PATH");
+    const auto* own = set.empty() ? nullptr : tool_at(context.snapshot, set);
+    const bool is_variable = found.consumer == "triton" && target->major >= 10 && !set.empty() &&
+                             variable(context.snapshot, "TRITON_PTXAS_BLACKWELL_PATH").empty();
+    auto& finding = findings.add(is_variable ? "triton-variable" : "ptxas-too-old", found.consumer);
+    finding.consumers = {found.consumer};
+    finding.cause = fmt::format("{} runs {} ({}), which does not know {}", found.consumer,
+                                found.ptxas, found.ptxas_version, target->sm());
+    finding.evidence = {{found.ptxas, "ptxas " + found.ptxas_version}, {"GPU", target->sm()}};
+    if (is_variable) {
+      finding.evidence.push_back(
+          {"TRITON_PTXAS_PATH",
+           set + (own == nullptr ? "" : ", ptxas " + own->version) + ": not looked at"});
+      finding.fix.push_back({"export TRITON_PTXAS_BLACKWELL_PATH=" + set,
+                             "the variable for compute capability 10 and newer"});
+    } else if (const auto* kit = tree_with_ptxas_for(context, *target)) {
+      const auto path = kit->tools.at("ptxas").path;
+      finding.evidence.push_back({path, "ptxas " + kit->tools.at("ptxas").version + ", not taken"});
+      finding.fix.push_back(
+          {found.consumer == "triton"
+               ? fmt::format("export TRITON_PTXAS_PATH={0} TRITON_PTXAS_BLACKWELL_PATH={0}", path)
+               : fmt::format("export PATH={}/bin:$PATH", kit->root),
+           "a ptxas that knows the GPU"});
+    }
+    finding.fix.push_back(cukit_fix(context, {found.consumer}));
+  }
+}
+
+/// ptxas in PATH that is too old, for those who take it from there.
+void ptxas_in_path(const Context& context, Findings& findings) {
+  if (context.snapshot.path_ptxas.empty() || !context.found.empty()) {
+    return;
+  }
+  const auto path = context.snapshot.path_ptxas.front();
+  const auto* tool = tool_at(context.snapshot, path);
+  const auto target = tool == nullptr ? std::nullopt : unknown_target(context, tool->version);
+  if (!target) {
+    return;
+  }
+  auto& finding = findings.add("ptxas-too-old", "PATH");
+  finding.cause =
+      fmt::format("ptxas in PATH is {}, which does not know {}", tool->version, target->sm());
+  finding.evidence = {{path, "ptxas " + tool->version}, {"GPU", target->sm()}};
+  if (const auto* kit = tree_with_ptxas_for(context, *target)) {
+    finding.fix.push_back(
+        {fmt::format("export PATH={}/bin:$PATH", kit->root), "a ptxas that knows the GPU"});
+  }
+  finding.fix.push_back(cukit_fix(context, {}));
+}
+
+const Found* consumer_of(const Context& context, std::string_view name) {
+  const auto found = std::find_if(context.found.begin(), context.found.end(),
+                                  [&](const auto& one) { return one.consumer == name; });
+  return found == context.found.end() ? nullptr : &*found;
+}
+
+void caches(const Context& context, Findings& findings) {
+  for (const auto& entry : context.snapshot.caches) {
+    const auto* found = consumer_of(context, entry.consumer);
+    const auto now = found == nullptr ? std::string() : found->nvcc_version;
+    const auto* then =
+        host::toolkit_of(context.snapshot, entry.cuda_home.empty() ? entry.nvcc : entry.cuda_home);
+    const auto runtime =
+        found != nullptr && found->python != nullptr ? found->python->torch_cuda : std::string();
+    const int wanted = major_of(runtime.empty() ? now : runtime);
+    std::string wrong_library;
+    for (const auto& name : entry.needed) {
+      if (name.starts_with("libcudart.so.") && wanted != 0 && major_of(name.substr(13)) != wanted) {
+        wrong_library = name;
+      }
+    }
+    const auto home = value_or(entry.cuda_home, entry.nvcc);
+    const bool is_other =
+        !home.empty() && found != nullptr && found->kit != nullptr && then != found->kit;
+    if (wrong_library.empty() && !is_other) {
+      continue;
+    }
+    const bool is_stale =
+        !wrong_library.empty() || then == nullptr ||
+        (then->tools.contains("nvcc") && differ(then->tools.at("nvcc").version, now));
+    auto& finding =
+        findings.add(is_stale ? "cache-stale" : "cache-of-another-toolkit", entry.consumer);
+    finding.consumers = {entry.consumer};
+    if (finding.evidence.size() < 6) {
+      finding.evidence.push_back(
+          {entry.path, wrong_library.empty() ? "built with " + home : "needs " + wrong_library});
+    }
+    if (!finding.fix.empty()) {
+      continue;
+    }
+    finding.cause = wrong_library.empty()
+                        ? fmt::format("the cache was filled with {}{}, {} now takes {}", home,
+                                      then == nullptr ? " (which is not there any more)" : "",
+                                      entry.consumer, found->nvcc)
+                        : fmt::format("cached kernels need {}, CUDA is {} now", wrong_library,
+                                      value_or(runtime, now));
+    const auto folder = entry.consumer == "flashinfer"
+                            ? entry.path.substr(0, entry.path.find("/cached_ops"))
+                            : entry.path.substr(0, entry.path.rfind('/'));
+    finding.fix = {{fmt::format("rm -rf {}", folder), "everything is compiled anew"},
+                   {"cukit env", "gives every toolkit caches of its own"}};
+  }
+}
+
+} // namespace
+
+const std::vector<Rule>& cache_rules() {
+  static const std::vector<Rule> rules = {triton, ptxas_in_path, caches};
+  return rules;
+}
+
+} // namespace cukit::doctor

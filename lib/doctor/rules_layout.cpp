@@ -1,0 +1,395 @@
+// What a tree lacks for the consumers that use it: folders, names, headers, tools.
+#include "base/strings.hpp"
+#include "doctor/context.hpp"
+
+#include <algorithm>
+
+namespace cukit::doctor {
+
+namespace {
+
+bool has_folder(const host::Toolkit& kit, std::string_view folder) {
+  return std::find(kit.library_folders.begin(), kit.library_folders.end(), folder) !=
+         kit.library_folders.end();
+}
+
+bool has_targets(const host::Toolkit& kit) {
+  return std::any_of(kit.library_folders.begin(), kit.library_folders.end(),
+                     [](const auto& folder) { return folder.starts_with("targets/"); });
+}
+
+/// Folders that LIBRARY_PATH gives the linker hold this name.
+bool is_rescued(const Context& context, const std::string& name) {
+  const auto value = variable(context.snapshot, "LIBRARY_PATH");
+  for (const auto folder : split(value, ':')) {
+    const auto* kit = folder.empty() ? nullptr : host::toolkit_of(context.snapshot, folder);
+    if (kit != nullptr &&
+        (kit->libraries.contains(name) || kit->libraries.contains("stubs/" + name))) {
+      return true;
+    }
+  }
+  const auto extra = variable(context.snapshot, "FLASHINFER_EXTRA_LDFLAGS");
+  return context.snapshot.system_libraries.contains(name) || extra.find("-L") != std::string::npos;
+}
+
+bool has_libraries(const host::Toolkit& kit) {
+  return std::any_of(kit.libraries.begin(), kit.libraries.end(),
+                     [](const auto& library) { return library.first.starts_with("libcudart"); });
+}
+
+/// Whether nvcc's own profile leads to the libraries of its tree.
+bool nvcc_finds_libraries(const host::Toolkit& kit) {
+  return kit.profile != "target" || has_folder(kit, "lib64") || has_targets(kit);
+}
+
+void library_folder(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    const auto* kit = found.kit;
+    const auto& wanted = context.recipe(found).discovery.libraries;
+    if (found.compiles != "nvcc" || kit == nullptr || !has_libraries(*kit) || found.nvcc.empty()) {
+      continue;
+    }
+    const bool is_linked_by_nvcc = found.consumer == "cmake" && !nvcc_finds_libraries(*kit);
+    const bool is_linked_by_folder = !wanted.empty() && found.libraries.empty();
+    if ((!is_linked_by_nvcc && !is_linked_by_folder) || is_rescued(context, "libcudart.so")) {
+      continue;
+    }
+    auto& finding = findings.add("library-folder-missing", kit->real);
+    finding.consumers.push_back(found.consumer);
+    if (finding.evidence.empty()) {
+      finding.cause = fmt::format("the libraries of {} are in lib; {} links with lib64", kit->root,
+                                  is_linked_by_nvcc ? "nvcc of this release" : found.consumer);
+      finding.evidence = {{kit->root + "/lib64", "not there"},
+                          {kit->root + "/lib", "holds the libraries"}};
+      if (is_linked_by_nvcc) {
+        finding.evidence.push_back({kit->root + "/bin/nvcc.profile", "looks into lib64"});
+      }
+      finding.fix = {{fmt::format("ln -s lib {}/lib64", kit->root), "the name that is looked for"},
+                     cukit_fix(context, finding.consumers)};
+    }
+  }
+}
+
+void library_names(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    const auto* kit = found.kit;
+    if (found.compiles != "nvcc" || kit == nullptr || found.nvcc.empty()) {
+      continue;
+    }
+    for (const auto& name : context.recipe(found).discovery.links) {
+      const auto plain = fmt::format("lib{}.so", name);
+      const auto versioned =
+          std::find_if(kit->libraries.begin(), kit->libraries.end(),
+                       [&](const auto& library) { return library.first.starts_with(plain + "."); });
+      if (name == "cuda" || kit->libraries.contains(plain) || versioned == kit->libraries.end() ||
+          is_rescued(context, plain)) {
+        continue;
+      }
+      auto& finding = findings.add("library-name-missing", kit->real);
+      finding.consumers.push_back(found.consumer);
+      if (finding.evidence.empty()) {
+        finding.cause =
+            fmt::format("-l{} needs {}, and there is {} alone", name, plain, versioned->first);
+        finding.evidence = {{versioned->second, "the only name"},
+                            {kit->root + "/lib/" + plain, "not there"}};
+        const auto folder = versioned->second.substr(0, versioned->second.rfind('/'));
+        finding.fix = {{fmt::format("ln -s {} {}/{}", versioned->first, folder, plain),
+                        "the name that ld looks for"},
+                       cukit_fix(context, finding.consumers)};
+      }
+    }
+  }
+}
+
+void stub(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    const auto* kit = found.kit;
+    const auto& links = context.recipe(found).discovery.links;
+    if (found.compiles != "nvcc" || kit == nullptr || found.nvcc.empty() || !has_libraries(*kit) ||
+        std::find(links.begin(), links.end(), "cuda") == links.end() ||
+        kit->libraries.contains("stubs/libcuda.so") || kit->libraries.contains("libcuda.so") ||
+        is_rescued(context, "libcuda.so")) {
+      continue;
+    }
+    auto& finding = findings.add("stub-missing", kit->real);
+    finding.consumers.push_back(found.consumer);
+    if (finding.evidence.empty()) {
+      finding.cause = fmt::format(
+          "-lcuda: neither {}/lib64/stubs nor the loader's folders hold libcuda.so", kit->root);
+      finding.evidence = {{kit->root + "/lib64/stubs/libcuda.so", "not there"}};
+      finding.fix = {
+          cukit_fix(context, finding.consumers),
+          {"apt-get install cuda-driver-dev-" + value_or(minor_of(found.nvcc_version), "13.0"),
+           "NVIDIA's package of the stub"}};
+    }
+  }
+}
+
+void crt_missing(const Context& context, Findings& findings) {
+  for (const auto& tree : trees_with_nvcc(context)) {
+    if (tree.kit->cudart.empty() || tree.kit->headers.contains("crt/host_defines.h") ||
+        tree.kit->headers.contains("crt/host_config.h")) {
+      continue;
+    }
+    auto& finding = findings.add("crt-missing", tree.kit->real);
+    finding.cause = fmt::format("{} holds the runtime's headers, but no crt", tree.kit->include);
+    finding.evidence = {{tree.kit->include + "/crt/host_defines.h", "not there"}};
+    weigh(finding, tree.users);
+    if (is_wheel_tree(*tree.kit)) {
+      finding.fix.push_back({pip_install(context, tree.kit->environment,
+                                         metapackage(context, tree.kit->environment,
+                                                     tree.kit->cudart, "crt,nvcc,nvvm")),
+                             "crt of the headers' release"});
+    }
+    finding.fix.push_back(cukit_fix(context, tree.users));
+    finding.fix.push_back(
+        {"join the outputs of nvcc and cudart into one tree (Nix: symlinkJoin; distributions: "
+         "install the nvcc development package)",
+         "crt comes with nvcc there"});
+  }
+}
+
+void runtime_headers(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    const bool is_nvrtc_alone = found.compiles == "nvrtc" && found.kit == nullptr;
+    const bool is_nvcc_alone = found.compiles == "nvcc" && found.compiler != nullptr &&
+                               !found.compiler->tools.at("nvcc").is_link &&
+                               !found.compiler->headers.contains("cuda_runtime.h") &&
+                               !found.compiler->headers.contains("vector_types.h");
+    if (!is_nvrtc_alone && !is_nvcc_alone) {
+      continue;
+    }
+    const auto prefix = found.python != nullptr ? found.python->prefix : std::string();
+    auto& finding = findings.add("headers-missing", is_nvcc_alone ? found.compiler->real : prefix);
+    finding.consumers.push_back(found.consumer);
+    if (!finding.evidence.empty()) {
+      continue;
+    }
+    std::string minor = minor_of(found.nvcc_version);
+    if (is_nvcc_alone) {
+      finding.cause =
+          fmt::format("nvcc of {} has no cuda_runtime.h and vector_types.h", found.compiler->root);
+      finding.evidence = {{found.nvcc, "nvcc " + found.nvcc_version},
+                          {found.compiler->root + "/include/cuda_runtime.h", "not there"}};
+    } else {
+      finding.cause = fmt::format(
+          "{} compiles with NVRTC and finds no folder with the CUDA headers", found.consumer);
+      for (const auto& look : found.looked) {
+        finding.evidence.push_back({look.where, look.outcome});
+      }
+      for (const auto& kit : context.snapshot.toolkits) {
+        for (const auto& [name, path] : kit.libraries) {
+          if (name.starts_with("libnvrtc-builtins.so.")) {
+            minor = name.substr(std::string_view("libnvrtc-builtins.so.").size());
+          }
+        }
+      }
+    }
+    const auto project = major_of(minor) == 12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime";
+    finding.fix = {{pip_install(context, prefix,
+                                fmt::format("'{}=={}.*'", project, minor.empty() ? "13.0" : minor)),
+                    "the headers of the compiler's minor"},
+                   cukit_fix(context, finding.consumers)};
+  }
+}
+
+constexpr std::pair<const char*, const char*> k_math_headers[] = {{"curand", "curand.h"},
+                                                                  {"cublas", "cublas_v2.h"},
+                                                                  {"cusparse", "cusparse.h"},
+                                                                  {"cusolver", "cusolverDn.h"}};
+
+void math_headers(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    const auto& recipe = context.recipe(found);
+    if (found.compiler == nullptr || found.compiler->cudart.empty() || recipe.headers.empty()) {
+      continue;
+    }
+    std::vector<std::string> missing;
+    for (const auto& [component, header] : k_math_headers) {
+      if (std::find(recipe.headers.begin(), recipe.headers.end(), component) !=
+              recipe.headers.end() &&
+          !found.compiler->headers.contains(header)) {
+        missing.emplace_back(header);
+      }
+    }
+    if (missing.empty()) {
+      continue;
+    }
+    auto& finding = findings.add("math-headers-missing", found.compiler->real);
+    finding.consumers.push_back(found.consumer);
+    if (finding.evidence.empty()) {
+      finding.cause = fmt::format("{} has no {}", found.compiler->include, join(missing, ", "));
+      for (const auto& header : missing) {
+        finding.evidence.push_back({found.compiler->include + "/" + header, "not there"});
+      }
+      if (is_wheel_tree(*found.compiler)) {
+        finding.fix.push_back(
+            {pip_install(context, found.compiler->environment,
+                         metapackage(context, found.compiler->environment, found.compiler->cudart,
+                                     "curand,cublas,cusparse,cusolver")),
+             "the maths libraries with their headers"});
+      }
+      finding.fix.push_back(cukit_fix(context, finding.consumers));
+      finding.fix.push_back({"apt-get install cuda-toolkit, not cuda-compiler or cuda-nvcc alone",
+                             "the full toolkit has them"});
+    }
+  }
+}
+
+void tools(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    for (const auto& name : context.recipe(found).discovery.tools) {
+      if (found.kit == nullptr || found.nvcc.empty() || found.kit->tools.contains(name)) {
+        continue;
+      }
+      auto& finding = findings.add("tool-missing", found.kit->real);
+      finding.consumers.push_back(found.consumer);
+      finding.cause = fmt::format("{} runs {}/bin/{}, which is not there", found.consumer,
+                                  found.kit->root, name);
+      finding.evidence = {{found.kit->root + "/bin/" + name, "not there"}};
+      auto dashed = minor_of(found.nvcc_version);
+      std::replace(dashed.begin(), dashed.end(), '.', '-');
+      finding.fix = {is_wheel_tree(*found.kit)
+                         ? Fix{pip_install(context, found.kit->environment, "nvidia-cuda-" + name),
+                               "the wheel with this tool (from 13.2 on; it reads older binaries)"}
+                         : Fix{fmt::format("apt-get install cuda-{}-{}", name, dashed),
+                               "NVIDIA's own package"},
+                     cukit_fix(context, finding.consumers)};
+    }
+  }
+}
+
+void dlto(const Context& context, Findings& findings) {
+  for (const auto& tree : trees_with_nvcc(context)) {
+    if (is_wheel_tree(*tree.kit) && !has_folder(*tree.kit, "nvvm/lib64") && !tree.users.empty()) {
+      auto& finding = findings.add("dlto-library-missing", tree.kit->real);
+      finding.cause =
+          fmt::format("{} has no nvvm/lib64/libnvvm.so, which nvlink opens", tree.kit->root);
+      finding.evidence = {{tree.kit->root + "/nvvm/lib64/libnvvm.so", "not there"}};
+      finding.consumers = tree.users;
+      finding.fix = {{fmt::format("mkdir -p {0}/nvvm/lib64 && ln -s ../../lib/libnvvm.so.4 "
+                                  "{0}/nvvm/lib64/libnvvm.so && ln -s ../../lib/libnvvm.so.4 "
+                                  "{0}/nvvm/lib64/libnvvm.so.4",
+                                  tree.kit->root),
+                      "the names that nvlink opens"}};
+    }
+  }
+}
+
+std::string nvrtc_minor(const host::Toolkit& kit) {
+  std::string result;
+  constexpr std::string_view prefix = "libnvrtc-builtins.so.";
+  for (const auto& [name, path] : kit.libraries) {
+    if (name.starts_with(prefix)) {
+      const auto minor = minor_of(name.substr(prefix.size()));
+      if (is_older(result, minor) || result.empty()) {
+        result = minor;
+      }
+    }
+  }
+  return result;
+}
+
+/// The toolkit whose libnvrtc a consumer would load: of its own environment first.
+const host::Toolkit* nvrtc_of(const Context& context, const Found& found) {
+  const host::Toolkit* other = nullptr;
+  for (const auto& kit : context.snapshot.toolkits) {
+    if (nvrtc_minor(kit).empty()) {
+      continue;
+    }
+    if (found.python != nullptr && kit.environment == found.python->prefix) {
+      return &kit;
+    }
+    other = other == nullptr ? &kit : other;
+  }
+  return other;
+}
+
+void nvrtc(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    const auto* library = found.compiles == "nvrtc" ? nvrtc_of(context, found) : nullptr;
+    if (library == nullptr || !differ(nvrtc_minor(*library), found.headers_version)) {
+      continue;
+    }
+    const auto minor = nvrtc_minor(*library);
+    auto& finding = findings.add("nvrtc-headers-differ", found.headers);
+    finding.consumers.push_back(found.consumer);
+    finding.cause = fmt::format("{} compiles with NVRTC {} and headers of {}", found.consumer,
+                                minor, found.headers_version);
+    finding.evidence = {
+        {library->root, "libnvrtc of " + minor},
+        {found.headers + "/cuda_runtime_api.h", "CUDART_VERSION " + found.headers_version}};
+    const auto prefix = found.python != nullptr ? found.python->prefix : std::string();
+    const auto project = major_of(minor) == 12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime";
+    finding.fix = {{pip_install(context, prefix, fmt::format("'{}=={}.*'", project, minor)),
+                    "headers of NVRTC's minor, in the place that is looked at first"}};
+  }
+}
+
+void builtins(const Context& context, Findings& findings) {
+  for (const auto& kit : context.snapshot.toolkits) {
+    const auto nvrtc =
+        std::find_if(kit.libraries.begin(), kit.libraries.end(),
+                     [](const auto& library) { return library.first.starts_with("libnvrtc.so."); });
+    if (nvrtc == kit.libraries.end() || !nvrtc_minor(kit).empty()) {
+      continue;
+    }
+    auto& finding = findings.add("nvrtc-builtins-missing", kit.real);
+    finding.cause = fmt::format("{} has no libnvrtc-builtins beside it", nvrtc->second);
+    finding.evidence = {{nvrtc->second, "there"},
+                        {kit.root + "/lib/libnvrtc-builtins.so", "not there"}};
+    const auto project =
+        nvrtc->first.ends_with(".12") ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc";
+    finding.fix = {{pip_install(context, kit.environment,
+                                fmt::format("--force-reinstall --no-deps {}", project)),
+                    "libnvrtc and its builtins of one release"},
+                   {fmt::format("export LD_LIBRARY_PATH={}/lib", kit.root),
+                    "where both are installed elsewhere"}};
+    for (const auto& found : context.found) {
+      if (found.compiles == "nvrtc" && found.kit == &kit) {
+        finding.consumers.push_back(found.consumer);
+      }
+    }
+  }
+}
+
+void libdevice(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    if (!context.recipe(found).discovery.needs_libdevice ||
+        (found.kit != nullptr && !found.kit->libdevice.empty())) {
+      continue;
+    }
+    const auto has = [](const auto& kit) { return !kit.libdevice.empty(); };
+    const auto& kits = context.snapshot.toolkits;
+    const auto other = std::find_if(kits.begin(), kits.end(), has);
+    if (other == kits.end() && found.kit == nullptr && found.ptxas.empty()) {
+      continue; // no toolkit at all: XLA then compiles by the driver
+    }
+    auto& finding = findings.add("libdevice-missing", found.consumer);
+    finding.consumers = {found.consumer};
+    finding.cause =
+        "XLA looks at --xla_gpu_cuda_data_dir, /usr/local/cuda and /opt/cuda, and none has "
+        "nvvm/libdevice";
+    for (const auto& look : found.looked) {
+      finding.evidence.push_back({look.where, look.outcome});
+    }
+    if (other != kits.end()) {
+      finding.evidence.push_back({other->libdevice, "is there, but nobody looks"});
+      finding.fix.push_back(
+          {fmt::format("export XLA_FLAGS=--xla_gpu_cuda_data_dir={}", other->root),
+           "XLA's own way to be told"});
+    }
+    finding.fix.push_back(cukit_fix(context, finding.consumers));
+  }
+}
+
+} // namespace
+
+const std::vector<Rule>& layout_rules() {
+  static const std::vector<Rule> rules = {library_folder,  library_names, stub,     crt_missing,
+                                          runtime_headers, math_headers,  tools,    dlto,
+                                          nvrtc,           builtins,      libdevice};
+  return rules;
+}
+
+} // namespace cukit::doctor

@@ -1,0 +1,303 @@
+// Python environments: wheels that overwrite each other, pins that conflict, extensions of another
+// CUDA, libraries that LD_LIBRARY_PATH hides.
+#include "base/strings.hpp"
+#include "catalog/requirement.hpp"
+#include "doctor/context.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace cukit::doctor {
+
+namespace {
+
+/// cu12 of nvidia-cublas-cu12; 13 of nvidia-cuda-runtime 13.0.96
+int family_of(const host::Distribution& dist) {
+  if (!dist.name.starts_with("nvidia-")) {
+    return 0;
+  }
+  if (dist.name.ends_with("-cu12")) {
+    return 12;
+  }
+  if (dist.name.ends_with("-cu11")) {
+    return 11;
+  }
+  const bool is_cuda = dist.name.starts_with("nvidia-cuda-") || dist.name == "nvidia-nvvm" ||
+                       dist.name == "nvidia-nvjitlink";
+  return is_cuda && dist.version.starts_with("13.") ? 13 : 0;
+}
+
+void stub_distributions(const Context& context, Findings& findings) {
+  for (const auto& python : context.snapshot.pythons) {
+    for (const auto& dist : python.distributions) {
+      if (!dist.name.starts_with("nvidia-") || !dist.name.ends_with("-cu13") ||
+          !dist.version.starts_with("0.0.")) {
+        continue;
+      }
+      auto& finding = findings.add("stub-distribution", python.prefix);
+      const auto real = dist.name.substr(0, dist.name.size() - 5);
+      finding.cause = fmt::format("{} {} is a placeholder; the package is called {}", dist.name,
+                                  dist.version, real);
+      finding.evidence.push_back({dist.path, dist.version});
+      finding.fix.push_back({pip_install(context, python.prefix, real), "the real package"});
+    }
+  }
+}
+
+void clobbers(const Context& context, Findings& findings) {
+  for (const auto& python : context.snapshot.pythons) {
+    for (const auto& clobber : python.clobbers) {
+      const bool is_gone = clobber.state == "gone";
+      auto& finding =
+          findings.add(is_gone ? "wheel-files-gone" : "wheel-files-overwritten", python.prefix);
+      if (finding.evidence.size() < 6) {
+        finding.evidence.push_back(
+            {clobber.path, fmt::format("{}: of {}", clobber.state, join(clobber.owners, " and "))});
+      }
+      std::set<std::string> owners(clobber.owners.begin(), clobber.owners.end());
+      finding.cause =
+          is_gone ? fmt::format("files of {} are not there", *owners.begin())
+          : owners.size() > 1
+              ? fmt::format("{} write the same files, and what lies there fits only one",
+                            join({owners.begin(), owners.end()}, " and "))
+              : fmt::format("files of {} are not as it brought them", *owners.begin());
+      if (finding.fix.empty()) {
+        finding.fix.push_back(
+            {pip_install(context, python.prefix, "--force-reinstall --no-deps " + *owners.rbegin()),
+             owners.size() > 1 ? "after removing the other one: the files are then of one wheel"
+                               : "the files as the wheel brings them"});
+      }
+    }
+  }
+}
+
+void extensions(const Context& context, Findings& findings) {
+  for (const auto& python : context.snapshot.pythons) {
+    for (const auto& extension : python.extensions) {
+      for (const auto& name : extension.needed) {
+        if (!name.starts_with("libcudart.so.") || python.torch_cuda.empty()) {
+          continue;
+        }
+        const int wanted = major_of(name.substr(13));
+        if (wanted == 0 || wanted == major_of(python.torch_cuda)) {
+          continue;
+        }
+        auto& finding = findings.add("extension-cuda-differs", python.prefix);
+        finding.cause = fmt::format("{} needs {}, torch {} brings CUDA {}", extension.distribution,
+                                    name, python.torch, python.torch_cuda);
+        if (finding.evidence.empty()) {
+          finding.evidence = {{extension.path, "needs " + name},
+                              {python.prefix, "torch " + python.torch}};
+          finding.fix = {
+              {pip_install(context, python.prefix, "--force-reinstall " + extension.distribution),
+               fmt::format("from the index with wheels for cu{}", major_of(python.torch_cuda))}};
+        }
+      }
+    }
+  }
+}
+
+void shadows(const Context& context, Findings& findings) {
+  for (const auto& folder : context.snapshot.library_path) {
+    for (const auto& [name, real] : folder.libraries) {
+      if (!name.starts_with("libnvJitLink.so.")) {
+        continue;
+      }
+      for (const auto& kit : context.snapshot.toolkits) {
+        const auto own = kit.libraries.find(name);
+        if (!is_wheel_tree(kit) || own == kit.libraries.end() || own->second == real) {
+          continue;
+        }
+        const auto* python = python_of(context.snapshot, kit.environment);
+        const auto* dist =
+            python == nullptr ? nullptr : host::find_distribution(*python, "nvidia-nvjitlink-cu12");
+        if (dist == nullptr && python != nullptr) {
+          dist = host::find_distribution(*python, "nvidia-nvjitlink");
+        }
+        const auto wheel = !kit.nvjitlink.empty() ? kit.nvjitlink
+                           : dist != nullptr      ? minor_of(dist->version)
+                                                  : std::string();
+        // a library without a single versioned symbol serves nobody
+        if (!wheel.empty() && !folder.nvjitlink.empty() && !is_older(folder.nvjitlink, wheel)) {
+          continue;
+        }
+        auto& finding = findings.add("library-path-shadows", folder.path);
+        finding.cause = fmt::format(
+            "LD_LIBRARY_PATH names {}, whose {} ({}) comes before the wheel's ({})", folder.path,
+            name, value_or(folder.nvjitlink, "no versioned symbols"), value_or(wheel, "newer"));
+        finding.evidence = {{folder.path + "/" + name,
+                             value_or(folder.nvjitlink, "exports no versioned nvJitLink symbol")},
+                            {own->second, value_or(wheel, "of the wheel")}};
+        finding.fix = {{"unset LD_LIBRARY_PATH", "torch's wheels find their own libraries"},
+                       {fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
+                                    own->second.substr(0, own->second.rfind('/'))),
+                        "where something else needs the variable"}};
+      }
+    }
+  }
+}
+
+void families(const Context& context, Findings& findings) {
+  for (const auto& python : context.snapshot.pythons) {
+    const host::Distribution* old_one = nullptr;
+    const host::Distribution* new_one = nullptr;
+    for (const auto& dist : python.distributions) {
+      const int family = family_of(dist);
+      old_one = family == 12 ? &dist : old_one;
+      new_one = family == 13 ? &dist : new_one;
+    }
+    if (old_one == nullptr || new_one == nullptr) {
+      continue;
+    }
+    auto& finding = findings.add("two-cuda-families", python.prefix);
+    finding.cause = fmt::format("{} and {} are both installed", old_one->name, new_one->name);
+    finding.evidence = {{old_one->path, old_one->version}, {new_one->path, new_one->version}};
+    if (!python.torch.empty()) {
+      finding.evidence.push_back({python.prefix, "torch " + python.torch});
+    }
+    finding.fix = {{pip_install(context, python.prefix, "--force-reinstall torch"),
+                    "from PyTorch's cu130 index, so that all wheels are of CUDA 13; then uninstall "
+                    "those ending in -cu12"}};
+  }
+}
+
+void companions(const Context& context, Findings& findings) {
+  for (const auto& recipe : context.recipes) {
+    for (const auto& python : context.snapshot.pythons) {
+      const auto* main = recipe.discovery.versions_of.empty()
+                             ? nullptr
+                             : host::find_distribution(python, recipe.discovery.versions_of);
+      for (const auto& name : recipe.discovery.companions) {
+        const auto* other = main == nullptr ? nullptr : host::find_distribution(python, name);
+        // 0.6.12+cu130 of a companion is 0.6.12
+        if (other == nullptr || other->version.substr(0, other->version.find('+')) ==
+                                    main->version.substr(0, main->version.find('+'))) {
+          continue;
+        }
+        auto& finding = findings.add("companion-differs", python.prefix);
+        finding.cause = fmt::format("{} is {}, {} is {}", main->name, main->version, other->name,
+                                    other->version);
+        finding.evidence = {{main->path, main->version}, {other->path, other->version}};
+        finding.consumers = {recipe.name};
+        finding.fix = {{pip_install(context, python.prefix,
+                                    fmt::format("'{}=={}'", other->name, main->version)),
+                        "the companion of the installed version"}};
+      }
+    }
+  }
+}
+
+/// A requirement that concerns this machine; extras are those of torch's own CUDA.
+struct Pin {
+  const host::Distribution* by = nullptr;
+  catalog::Requirement requirement;
+  std::string text;
+};
+
+std::vector<Pin> pins_of(const host::PythonEnvironment& python) {
+  std::vector<Pin> pins;
+  const auto extra =
+      python.torch_cuda.empty() ? std::string() : fmt::format("cu{}", major_of(python.torch_cuda));
+  for (const auto& dist : python.distributions) {
+    for (const auto& text : dist.requirements) {
+      auto requirement = catalog::Requirement::parse(text);
+      if (!requirement) {
+        continue;
+      }
+      const bool applies = requirement->applies(Platform::host(), "") ||
+                           (!extra.empty() && requirement->applies(Platform::host(), extra));
+      if (applies && !requirement->range.is_any()) {
+        pins.push_back({&dist, *std::move(requirement), text});
+      }
+    }
+  }
+  return pins;
+}
+
+void pins(const Context& context, Findings& findings) {
+  for (const auto& python : context.snapshot.pythons) {
+    for (const auto& pin : pins_of(python)) {
+      const auto* installed = host::find_distribution(python, pin.requirement.project);
+      const auto version = installed == nullptr ? tl::unexpected<Error>(Error{})
+                                                : Version::parse(installed->version);
+      const auto needs =
+          fmt::format("needs {}{}", pin.requirement.project, pin.requirement.range.text());
+      const bool is_compiler = pin.requirement.project == "nvidia-cuda-nvcc" ||
+                               pin.requirement.project == "nvidia-nvvm" ||
+                               pin.requirement.project == "nvidia-cuda-tileiras" ||
+                               pin.requirement.project == "nvidia-cuda-crt";
+      if (is_compiler && version && !python.torch_cuda.empty() &&
+          differ(installed->version, python.torch_cuda) && pin.by->name != "nvidia-cuda-nvcc") {
+        auto& finding = findings.add("nvcc-pinned-away", python.prefix);
+        finding.cause =
+            fmt::format("{} {}, torch is of CUDA {}", pin.by->name, needs, python.torch_cuda);
+        finding.evidence.push_back({pin.by->path, pin.text});
+        finding.evidence.push_back({installed->path, installed->version});
+        finding.fix = {
+            {pip_install(context, python.prefix,
+                         metapackage(context, python.prefix, minor_of(python.torch_cuda),
+                                     "nvcc,crt,nvvm,cccl")),
+             "torch's own release for the compiler; give it as a constraint to later installs"},
+            cukit_fix(context, {})};
+      }
+      if (!version || pin.requirement.range.contains(*version, true)) {
+        continue;
+      }
+      auto& finding = findings.add("pins-conflict", python.prefix);
+      finding.cause =
+          fmt::format("{} {}, installed is {}", pin.by->name, needs, installed->version);
+      if (finding.evidence.size() < 8) {
+        finding.evidence.push_back({pin.by->path, pin.text});
+        finding.evidence.push_back({installed->path, installed->version});
+      }
+      if (finding.fix.empty()) {
+        finding.fix = {{pip_install(context, python.prefix,
+                                    fmt::format("'{}{}'", pin.requirement.project,
+                                                pin.requirement.range.text())),
+                        "what is asked for; where two packages ask for different versions, one of "
+                        "them has to go"}};
+      }
+    }
+  }
+}
+
+void conda_drift(const Context& context, Findings& findings) {
+  for (const auto& python : context.snapshot.pythons) {
+    const std::pair<std::string, std::string>* reference = nullptr;
+    for (const auto& package : python.conda_packages) {
+      if (package.first == "cuda-version" ||
+          (reference == nullptr && package.first == "cudatoolkit")) {
+        reference = &package;
+      }
+    }
+    for (const auto& package : python.conda_packages) {
+      const bool is_compiler =
+          package.first.starts_with("cuda-nvcc") || package.first.starts_with("nvcc_linux") ||
+          package.first.starts_with("cuda-cudart") || package.first == "cuda-nvrtc" ||
+          package.first.starts_with("cuda-crt") || package.first.starts_with("cuda-nvvm");
+      if (reference == nullptr || !is_compiler || !differ(reference->second, package.second)) {
+        continue;
+      }
+      auto& finding = findings.add("conda-versions-drift", python.prefix);
+      finding.cause = fmt::format("{} is {}, {} is {}", package.first, package.second,
+                                  reference->first, reference->second);
+      finding.evidence.push_back(
+          {python.prefix + "/conda-meta", package.first + " " + package.second});
+      finding.evidence.push_back(
+          {python.prefix + "/conda-meta", reference->first + " " + reference->second});
+      finding.fix = {
+          {fmt::format("conda install cuda-version={0} cuda-nvcc={0}", minor_of(reference->second)),
+           "one release for all of CUDA's packages"}};
+    }
+  }
+}
+
+} // namespace
+
+const std::vector<Rule>& python_rules() {
+  static const std::vector<Rule> rules = {stub_distributions, clobbers,   extensions, shadows,
+                                          families,           companions, pins,       conda_drift};
+  return rules;
+}
+
+} // namespace cukit::doctor

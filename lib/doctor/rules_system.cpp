@@ -1,0 +1,243 @@
+// The host around a toolkit: C++ compiler, C library, driver.
+#include "base/strings.hpp"
+#include "doctor/context.hpp"
+
+#include <algorithm>
+
+namespace cukit::doctor {
+
+namespace {
+
+/// The compiler nvcc would take: -ccbin of its flags, NVCC_CCBIN, else g++ of PATH. CC reaches it
+/// through torch and FlashInfer, which pass it on.
+const host::HostCompiler* taken_compiler(const host::Snapshot& snapshot, std::string& named_by) {
+  const auto by_path = [&](std::string_view path) -> const host::HostCompiler* {
+    const auto base = path.substr(path.rfind('/') + 1);
+    for (const auto& compiler : snapshot.compilers) {
+      const auto own = std::string_view(compiler.path).substr(compiler.path.rfind('/') + 1);
+      std::string cxx(base);
+      if (cxx.starts_with("gcc")) {
+        cxx = "g++" + cxx.substr(3);
+      }
+      if (compiler.path == path || compiler.real == path || own == cxx) {
+        return &compiler;
+      }
+    }
+    return nullptr;
+  };
+  for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
+    const auto value = variable(snapshot, name);
+    std::string_view previous;
+    for (auto word : split_words(value)) {
+      for (const std::string_view flag : {"-ccbin", "--compiler-bindir"}) {
+        if (previous == flag || word.starts_with(std::string(flag) + "=")) {
+          named_by = name;
+          return by_path(previous == flag ? word : word.substr(flag.size() + 1));
+        }
+      }
+      previous = word;
+    }
+  }
+  for (const char* name : {"NVCC_CCBIN", "CUDAHOSTCXX", "CC"}) {
+    if (const auto value = variable(snapshot, name); !value.empty()) {
+      named_by = name;
+      return by_path(value);
+    }
+  }
+  named_by = "PATH";
+  for (const auto& compiler : snapshot.compilers) {
+    if (compiler.path.ends_with("/g++")) {
+      return &compiler;
+    }
+  }
+  return snapshot.compilers.empty() ? nullptr : &snapshot.compilers.front();
+}
+
+int gcc_limit(const Context& context, const UsedTree& tree) {
+  if (tree.kit->gcc_max > 0) {
+    return tree.kit->gcc_max;
+  }
+  const auto version = Version::parse(tree.nvcc->version);
+  const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
+  return release == nullptr ? 0 : release->gcc_max;
+}
+
+void compiler_missing(const Context& context, Findings& findings) {
+  if (!context.snapshot.compilers.empty() || context.snapshot.environment.empty()) {
+    return;
+  }
+  for (const auto& tree : trees_with_nvcc(context)) {
+    if (tree.users.empty()) {
+      continue;
+    }
+    auto& finding = findings.add("host-compiler-missing");
+    finding.cause =
+        fmt::format("{} is there, and neither g++ nor clang++ is in PATH", tree.nvcc->path);
+    finding.evidence = {{tree.nvcc->path, "nvcc " + tree.nvcc->version},
+                        {"PATH", variable(context.snapshot, "PATH")}};
+    finding.fix = {{"apt-get install --no-install-recommends g++ libc6-dev", "Debian and Ubuntu"},
+                   {"dnf install gcc-c++", "Fedora and RHEL"}};
+    finding.consumers.insert(finding.consumers.end(), tree.users.begin(), tree.users.end());
+  }
+}
+
+void compiler_too_new(const Context& context, Findings& findings) {
+  std::string named_by;
+  const auto* compiler = taken_compiler(context.snapshot, named_by);
+  if (compiler == nullptr || compiler->version.empty()) {
+    return;
+  }
+  const int major = major_of(compiler->version);
+  for (const auto& tree : trees_with_nvcc(context)) {
+    const bool is_gcc = compiler->kind == "gcc";
+    const int limit = is_gcc ? gcc_limit(context, tree) : tree.kit->clang_below - 1;
+    if (limit <= 0 || major <= limit) {
+      continue;
+    }
+    auto& finding = findings.add("host-compiler-too-new", tree.kit->real);
+    finding.cause =
+        fmt::format("{} {} ({}) is newer than CUDA {} accepts: up to {}", compiler->kind,
+                    compiler->version, named_by, minor_of(tree.nvcc->version), limit);
+    finding.evidence = {{compiler->path, compiler->kind + " " + compiler->version},
+                        {tree.kit->include + "/crt/host_config.h",
+                         fmt::format("{} up to {}", compiler->kind, limit)}};
+    weigh(finding, tree.users);
+    for (const auto& other : context.snapshot.compilers) {
+      if (other.kind == compiler->kind && !other.version.empty() &&
+          major_of(other.version) <= limit) {
+        finding.fix.push_back(
+            {"export NVCC_PREPEND_FLAGS='-ccbin " + other.path + "'", "a compiler that is here"});
+        break;
+      }
+    }
+    if (finding.fix.empty()) {
+      finding.fix.push_back(
+          {fmt::format("apt-get install g++-{0} && export NVCC_PREPEND_FLAGS='-ccbin g++-{0}'",
+                       limit),
+           "the newest that this CUDA accepts"});
+    }
+    finding.fix.push_back(cukit_fix(context, tree.users));
+  }
+}
+
+void glibc(const Context& context, Findings& findings) {
+  const auto glibc = Version::parse(context.snapshot.glibc);
+  const auto reaches = [&](const char* version) {
+    return glibc && *glibc >= Version::parse(version).value_or(Version());
+  };
+  const bool has_cospi = context.snapshot.libm_has_cospi || reaches("2.41");
+  const bool has_rsqrt = context.snapshot.libm_has_rsqrt || reaches("2.42");
+  for (const auto& tree : trees_with_nvcc(context)) {
+    const bool is_cospi = has_cospi && !tree.kit->cospi_is_ready;
+    const bool is_rsqrt = has_rsqrt && !tree.kit->rsqrt_is_ready;
+    if (!is_cospi && !is_rsqrt) {
+      continue;
+    }
+    auto& finding = findings.add("glibc-too-new", tree.kit->real);
+    finding.cause = fmt::format(
+        "glibc {} declares {}, and so does crt/math_functions.h of CUDA {}, without noexcept",
+        value_or(context.snapshot.glibc, "here"), is_cospi ? "cospi and sinpi" : "rsqrt",
+        minor_of(tree.nvcc->version));
+    finding.evidence = {
+        {"glibc", value_or(context.snapshot.glibc, "its bits/mathcalls.h declares them")},
+        {tree.kit->include + "/crt/math_functions.h",
+         "declares them without an exception specification"}};
+    weigh(finding, tree.users);
+    finding.fix = {
+        cukit_fix(context, tree.users),
+        {is_cospi && !is_rsqrt ? "install CUDA 13.0 or newer" : "install CUDA 13.2 or newer",
+         "its headers agree with this C library"}};
+  }
+}
+
+/// The newest CUDA that the driver itself is of.
+const knowledge::Release* driver_release(const Context& context) {
+  const knowledge::Release* best = nullptr;
+  for (const auto& release : context.releases) {
+    if (context.driver && release.driver_branch <= context.driver->major()) {
+      best = &release;
+    }
+  }
+  return best;
+}
+
+void driver_floor(const Context& context, Findings& findings) {
+  if (!context.driver) {
+    return;
+  }
+  const auto check = [&](const std::string& cuda, const std::string& who, const std::string& path) {
+    const auto version = Version::parse(cuda);
+    const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
+    if (release == nullptr || context.driver->major() >= release->driver_floor) {
+      return;
+    }
+    auto& finding = findings.add("driver-too-old");
+    finding.cause =
+        fmt::format("the driver is {}, {} of CUDA {} needs {} or newer", context.driver->text(),
+                    who, release->minor.text(), release->driver_floor);
+    finding.evidence.push_back({"driver", context.driver->text()});
+    finding.evidence.push_back({path, who + ", CUDA " + cuda});
+    finding.fix = {{fmt::format("install a driver of branch {} or newer", release->driver_floor),
+                    "runs this CUDA major"},
+                   {"install wheels of the driver's own CUDA major (torch from PyTorch's cu12 "
+                    "index, cuda-python 12)",
+                    "what this driver runs"}};
+  };
+  for (const auto& python : context.snapshot.pythons) {
+    if (!python.torch_cuda.empty()) {
+      check(python.torch_cuda, "torch " + python.torch, python.prefix);
+    }
+    for (const char* name : {"cuda-bindings", "cuda-python"}) {
+      if (const auto* dist = host::find_distribution(python, name)) {
+        check(fmt::format("{}.0", major_of(dist->version)), std::string(name) + " " + dist->version,
+              dist->path);
+      }
+    }
+  }
+  for (const auto& tree : trees_with_nvcc(context)) {
+    if (!tree.users.empty()) {
+      check(tree.nvcc->version, "nvcc", tree.nvcc->path);
+    }
+  }
+}
+
+void driver_ptx(const Context& context, Findings& findings) {
+  const auto* own = driver_release(context);
+  if (own == nullptr) {
+    return;
+  }
+  for (const auto& tree : trees_with_nvcc(context)) {
+    const auto version = Version::parse(tree.nvcc->version);
+    const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
+    if (release == nullptr || tree.users.empty() || !(own->ptx < release->ptx) ||
+        context.driver->major() < release->driver_floor) {
+      continue;
+    }
+    auto& finding = findings.add("driver-older-than-ptx", tree.kit->real);
+    finding.cause =
+        fmt::format("nvcc {} writes PTX {}, the driver ({}) is of CUDA {} and compiles up to {}",
+                    tree.nvcc->version, release->ptx.text(), context.driver->text(),
+                    own->minor.text(), own->ptx.text());
+    finding.evidence = {{"driver", context.driver->text() + ", CUDA " + own->minor.text()},
+                        {tree.nvcc->path, "nvcc " + tree.nvcc->version}};
+    finding.consumers = tree.users;
+    const auto target = context.gpus.empty() ? std::string("sm_XX") : context.gpus.front().sm();
+    finding.fix = {
+        {fmt::format("compile SASS for the GPU: -gencode arch=compute_{0},code=sm_{0}",
+                     target.substr(3)),
+         "minor version compatibility covers SASS"},
+        {fmt::format("use a toolkit of CUDA {} or older, or a driver of branch {} or newer",
+                     own->minor.text(), release->driver_branch),
+         "then PTX is compiled too"}};
+  }
+}
+
+} // namespace
+
+const std::vector<Rule>& system_rules() {
+  static const std::vector<Rule> rules = {compiler_missing, compiler_too_new, glibc, driver_floor,
+                                          driver_ptx};
+  return rules;
+}
+
+} // namespace cukit::doctor
