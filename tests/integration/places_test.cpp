@@ -48,7 +48,7 @@ std::string listing(const fs::path& tree) {
 
 TEST_F(Places, row38_any_umask_gives_the_same_tree_and_modes) {
   const auto before = listing(tree("demo"));
-  for (const mode_t mask : {0000U, 0077U, 0777U & ~0700U}) {
+  for (const mode_t mask : {0000U, 0077U, 0027U}) {
     ASSERT_TRUE(remove_tree(playground.home()));
     const mode_t old = ::umask(mask);
     expect_same_tree(fmt::format("umask {:04o}", mask));

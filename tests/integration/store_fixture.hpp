@@ -45,7 +45,7 @@ protected:
     const auto begin = at + key.size() + 5;
     return json.substr(begin, json.find('"', begin) - begin);
   }
-  [[nodiscard]] std::string run(const std::vector<std::string>& arguments, int expected = 0) const {
+  std::string run(const std::vector<std::string>& arguments, int expected = 0) const {
     const auto done = playground.run(arguments);
     EXPECT_EQ(done.exit_code, expected) << ::testing::PrintToString(arguments) << "\n"
                                         << done.output << done.errors;
