@@ -41,6 +41,7 @@ public:
 
   /// Everything that is visible is whole.
   void expect_whole(const std::string& after) const {
+    expect_nothing_hollow(after);
     const auto verified = playground.run({"verify"});
     EXPECT_EQ(verified.exit_code, 0) << after << ": " << verified.output << verified.errors;
   }
@@ -58,6 +59,34 @@ public:
   FakeIndex index;
   Playground playground;
   fs::path manifest;
+
+private:
+  static void expect_bytes(const fs::path& file, const std::string& after) {
+    std::error_code none;
+    EXPECT_GT(fs::file_size(file, none), 0U) << after << ": " << file;
+    EXPECT_FALSE(none) << after << ": " << file;
+  }
+
+  /// Nothing leads to nothing: no index, tree or name to a file that is missing or has no bytes.
+  void expect_nothing_hollow(const std::string& after) const {
+    const auto home = playground.home();
+    for (const auto& key : playground.names_in("store")) {
+      expect_bytes(home / "store" / key / "index", after);
+    }
+    for (const auto& id : playground.names_in("trees")) {
+      expect_bytes(home / "trees" / id / ".cukit/content", after);
+      expect_bytes(home / "trees" / id / ".cukit/files", after);
+    }
+    for (const auto& name : playground.names_in("names")) {
+      const auto current = home / "names" / name / "current";
+      if (path_exists(current)) {
+        expect_bytes(current / "tree", after);
+        expect_bytes(current / "lock", after);
+        const auto id = read_file(current / "tree", 1000).value_or("");
+        EXPECT_TRUE(folder_exists(home / "trees" / id.substr(0, id.find('\n')))) << after;
+      }
+    }
+  }
 };
 
 /// The tests that skip when nothing can be injected; reads like a sentence at the top of a test.
