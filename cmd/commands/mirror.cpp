@@ -55,9 +55,10 @@ void register_mirror(Commands& commands) {
   auto* app = commands.add(
       "mirror", "Fill a folder with everything that manifests need, for any web server",
       [options](Invocation& invocation) { return run_mirror(invocation, *options); });
-  app->add_option("MANIFEST... DIR", options->words, "Manifests (YAML), and the folder at the end")
+  app->add_option("ARGUMENT", options->words, "Manifests (YAML), and the folder at the end")
       ->required()
-      ->expected(2, -1);
+      ->expected(2, -1)
+      ->type_name("MANIFEST... DIR");
   options->settings.add_lock_options(*app);
   app->add_option("--platform", options->platforms,
                   "Only these platforms; default: all of the locks; may be repeated")

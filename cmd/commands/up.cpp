@@ -150,7 +150,8 @@ int run_up(Invocation& invocation, UpOptions options) {
   }
   std::optional<TempDirectory> unpacked;
   if (!options.settings.bundle.empty()) {
-    auto folder = TempDirectory::create(fs::temp_directory_path(), "cukit-bundle-");
+    auto folder = TempDirectory::create(invocation.environment.get("TMPDIR").value_or("/tmp"),
+                                        "cukit-bundle-");
     auto names = folder ? bundled_manifests(options, folder->path())
                         : Result<std::vector<std::string>>(tl::unexpected<Error>(folder.error()));
     if (!names) {

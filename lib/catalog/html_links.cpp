@@ -155,7 +155,8 @@ private:
   }
   void add_link(const Attributes& attributes) {
     if (auto href = value(attributes, "href")) {
-      page_.links.push_back({std::string(trim(*href)), value(attributes, "data-yanked")});
+      page_.links.push_back({std::string(trim(*href)), value(attributes, "data-yanked"),
+                             value(attributes, "data-size").value_or("")});
     }
   }
 

@@ -12,6 +12,7 @@ namespace cukit::catalog {
 struct HtmlLink {
   std::string href;
   std::optional<std::string> yanked; ///< the reason, possibly empty
+  std::string size; ///< in bytes, as pages of cukit's own mirrors say it; usually empty
 };
 
 struct HtmlPage {

@@ -6,6 +6,7 @@
 #include "text/json.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace cukit::catalog {
 
@@ -174,6 +175,11 @@ private:
     }
     wheel->yanked = link.yanked.has_value();
     wheel->yanked_why = printable(link.yanked.value_or(""));
+    const auto* end = link.size.data() + link.size.size();
+    if (const auto [rest, error] = std::from_chars(link.size.data(), end, wheel->size);
+        error != std::errc() || rest != end) {
+      wheel->size = 0; // as if the page said nothing
+    }
     return add(*std::move(wheel));
   }
 

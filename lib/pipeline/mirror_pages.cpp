@@ -11,6 +11,7 @@ namespace {
 struct Link {
   std::string href;
   std::string text;
+  std::string size = {}; ///< in bytes; empty: not said
 };
 
 /// Names of wheels, projects and manifests hold no character that HTML or a URL would change.
@@ -19,7 +20,9 @@ std::string page(const std::string& title, const std::vector<Link>& links) {
                      "<meta name=\"pypi:repository-version\" content=\"1.0\">\n";
   html += fmt::format("<title>{}</title>\n</head>\n<body>\n", title);
   for (const auto& link : links) {
-    html += fmt::format("<a href=\"{}\">{}</a><br>\n", link.href, link.text);
+    // PEP 503 knows no sizes, but a lock needs them; other readers ignore the attribute.
+    const auto size = link.size.empty() ? "" : fmt::format(" data-size=\"{}\"", link.size);
+    html += fmt::format("<a href=\"{}\"{}>{}</a><br>\n", link.href, size, link.text);
   }
   return html + "</body>\n</html>\n";
 }
@@ -45,7 +48,10 @@ Result<std::vector<Link>> wheels_in(const fs::path& folder, const std::string& p
     auto digest =
         found != known.end() ? Result<Sha256>(found->second) : sha256_of_file(folder / name);
     CUKIT_TRY(digest);
-    links.push_back({fmt::format("{}#sha256={}", name, digest->hex()), name});
+    std::error_code error;
+    const auto size = fs::file_size(folder / name, error);
+    links.push_back({fmt::format("{}#sha256={}", name, digest->hex()), name,
+                     error ? "" : std::to_string(size)});
   }
   return links;
 }

@@ -231,5 +231,18 @@ TEST(Html, odd_markup_ends) {
   EXPECT_EQ(read_html("<a = href=x>").links.at(0).href, "x");
 }
 
+TEST(SimplePageSize, is_taken_from_a_mirror_of_cukit_and_only_when_it_is_a_number) {
+  for (const auto& [said, size] : {std::pair("1234", 1234U), {"12x", 0U}, {"-1", 0U}, {"", 0U}}) {
+    const auto files = parse_simple_page(
+        fmt::format("<a href='nvidia_nvvm-13.0.88-py3-none-manylinux_2_17_x86_64.whl' "
+                    "data-size='{}'>x</a>",
+                    said),
+        "text/html", "https://example.com/simple/nvidia-nvvm/", "nvidia-nvvm");
+    ASSERT_TRUE(files);
+    ASSERT_EQ(files->size(), 1U);
+    EXPECT_EQ(files->front().size, size) << said;
+  }
+}
+
 } // namespace
 } // namespace cukit::catalog
