@@ -1,60 +1,12 @@
 // Bad input and bad luck, from the outside: what is said, with which exit code, that nothing half
 // is left, and that the next run works.
-#include "support/cukit_program.hpp"
-#include "support/fake_index.hpp"
+#include "trouble_fixture.hpp"
 
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <fstream>
-#include <gmock/gmock.h>
 #include <sys/mount.h>
-#include <thread>
 #include <unistd.h>
 
 namespace cukit::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
-constexpr const char* k_manifest =
-    "cukit: 1\nname: demo\ngpus: [sm_90]\ntoolkit:\n  nvcc: \"13.0\"\n";
-
-class Trouble : public ::testing::Test {
-protected:
-  Trouble() : index(server) {
-    index.add_release("13.0.99", "13.0.188");
-    index.publish();
-    playground.environment.set("CUKIT_INDEX_URL", index.url());
-    manifest = playground.write("demo.yaml", k_manifest);
-  }
-
-  [[nodiscard]] Finished up(std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments{"up", "--no-validate", manifest.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return playground.run(arguments);
-  }
-
-  /// No tree, no entry, no name, nothing in staging that is not swept; and then everything works.
-  void expect_clean_and_recoverable() {
-    EXPECT_THAT(playground.names_in("trees"), IsEmpty());
-    EXPECT_THAT(playground.names_in("names"), IsEmpty());
-    const auto again = up();
-    EXPECT_EQ(again.exit_code, 0) << again.errors;
-    EXPECT_EQ(playground.names_in("trees").size(), 1U);
-    EXPECT_THAT(playground.names_in("staging"), IsEmpty());
-    const auto verified = playground.run({"verify"});
-    EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.errors;
-  }
-
-  FaultServer server;
-  FakeIndex index;
-  Playground playground;
-  fs::path manifest;
-};
 
 TEST_F(Trouble, a_good_run_is_good) {
   const auto first = up();
@@ -87,7 +39,7 @@ TEST_F(Trouble, an_index_that_is_down_is_a_source_error) {
   expect_clean_and_recoverable();
 }
 
-TEST_F(Trouble, an_index_that_answers_a_login_page_is_a_source_error) {
+TEST_F(Trouble, row17_an_index_that_answers_a_login_page_is_a_source_error) {
   server.always(
       index.page_path("nvidia-cuda-nvcc"),
       Fault::status_of(200, "<html><title>Sign in</title></html>", {"Content-Type: text/html"}));
@@ -113,7 +65,7 @@ TEST_F(Trouble, a_page_that_is_missing_or_cut_is_a_source_error) {
   expect_clean_and_recoverable();
 }
 
-TEST_F(Trouble, a_wheel_with_other_bytes_is_an_integrity_error) {
+TEST_F(Trouble, row09_a_wheel_with_other_bytes_is_an_integrity_error) {
   const auto path = index.file_path(index.file_of("nvidia-nvvm"));
   server.always(path, Fault::wrong_bytes());
   const auto failed = up();
@@ -124,7 +76,7 @@ TEST_F(Trouble, a_wheel_with_other_bytes_is_an_integrity_error) {
   expect_clean_and_recoverable();
 }
 
-TEST_F(Trouble, a_wheel_that_ends_early_is_resumed) {
+TEST_F(Trouble, row14_a_wheel_that_ends_early_is_resumed) {
   const auto path = index.file_path(index.file_of("nvidia-nvvm"));
   server.script(path, {Fault::close_after(100'000)});
   const auto done = up();
@@ -208,7 +160,7 @@ TEST_F(Trouble, one_manifest_that_fails_does_not_stop_the_others) {
   EXPECT_EQ(playground.names_in("trees").size(), 1U);
 }
 
-TEST_F(Trouble, two_runs_at_once_do_the_work_once) {
+TEST_F(Trouble, row34_two_runs_at_once_do_the_work_once) {
   ASSERT_EQ(playground.run({"lock", manifest.string()}).exit_code, 0);
   server.forget();
   Running one(playground, {"up", "--no-validate", manifest.string()});
@@ -220,59 +172,6 @@ TEST_F(Trouble, two_runs_at_once_do_the_work_once) {
   }
   EXPECT_EQ(playground.names_in("trees").size(), 1U);
   EXPECT_EQ(playground.run({"verify"}).exit_code, 0);
-}
-
-TEST_F(Trouble, ctrl_c_while_the_index_is_read_or_a_wheel_comes) {
-  for (const auto& path :
-       {index.page_path("nvidia-nvvm"), index.file_path(index.file_of("nvidia-nvvm"))}) {
-    server.always(path, Fault::stall_after(10));
-    {
-      Running running(playground, {"up", "--no-validate", manifest.string()});
-      for (int i = 0; i < 2000 && server.requests(path) == 0; ++i) {
-        std::this_thread::sleep_for(5ms);
-      }
-      ASSERT_GT(server.requests(path), 0) << running.output();
-      running.signal(SIGINT);
-      EXPECT_EQ(running.wait(2s), 130) << running.output();
-    }
-    EXPECT_THAT(playground.names_in("trees"), IsEmpty());
-    server.always(path, Fault::none());
-  }
-  expect_clean_and_recoverable();
-}
-
-TEST_F(Trouble, ctrl_c_while_kernels_compile_ends_the_compilers) {
-  FaultServer other;
-  FakeIndex sleeping(other);
-  sleeping.set_nvcc("case $* in *version*) echo 'Cuda compilation tools, release 13.0, "
-                    "V13.0.188';; *) echo $$ >>\"$TMPDIR/pids\" 2>/dev/null; exec sleep 60;; esac");
-  sleeping.add_release("13.0.99", "13.0.188");
-  sleeping.publish();
-  playground.environment.set("CUKIT_INDEX_URL", sleeping.url());
-  Running running(playground, {"up", manifest.string()});
-  // The name of the tree's nvcc in a command line of this machine tells that compiling began.
-  const auto compiling = [&] {
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      std::ifstream file(entry.path() / "cmdline", std::ios::binary);
-      const std::string line((std::istreambuf_iterator<char>(file)), {});
-      if (line.starts_with("sleep") && line.find("60") != std::string::npos) {
-        std::error_code ignored;
-        const auto directory = fs::read_symlink(entry.path() / "cwd", ignored).string();
-        if (directory.starts_with(playground.path().string())) {
-          return true;
-        }
-      }
-    }
-    return false;
-  };
-  for (int i = 0; i < 2000 && !compiling(); ++i) {
-    std::this_thread::sleep_for(10ms);
-  }
-  ASSERT_TRUE(compiling()) << running.output();
-  running.signal(SIGTERM);
-  EXPECT_EQ(running.wait(3s), 130) << running.output();
-  EXPECT_FALSE(compiling());
-  EXPECT_THAT(playground.names_in("names"), IsEmpty());
 }
 
 TEST_F(Trouble, a_validation_that_fails_leaves_the_name_alone) {
@@ -293,7 +192,7 @@ TEST_F(Trouble, a_machine_without_a_compiler_is_told_before_anything_is_download
   EXPECT_EQ(server.requests(), 0);
 }
 
-TEST_F(Trouble, a_full_disk_leaves_nothing_half) {
+TEST_F(Trouble, row22_a_full_disk_leaves_nothing_half) {
   const auto disk = playground.home();
   ASSERT_TRUE(make_directories(disk));
   if (::geteuid() != 0 || ::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=400k") != 0) {
