@@ -111,6 +111,26 @@ TEST_F(RedistTree, a_library_is_required_by_the_name_that_linkers_use) {
   EXPECT_THAT(overview(), Contains(Pair("lib/libaaaa.so", "link to libaaaa.so.4")));
 }
 
+TEST_F(RedistTree, links_of_an_archive_move_with_their_files) {
+  const auto& artifact =
+      archive("cudart", {{"lib64/libx.so.13.0.96", "#!"}, {"lib64/a/y", "#!"}}, {"lib/libx.so"});
+  auto& list = entries_[lock::store_key(artifact)].list;
+  for (const auto& [path, target] :
+       {std::pair("lib64/libx.so", "libx.so.13"), std::pair("lib64/libx.so.13", "libx.so.13.0.96"),
+        std::pair("include/deep/y", "../../lib64/a/y"),
+        std::pair("targets/x86_64-linux/lib/z", "../../../lib64/a/y")}) {
+    store::EntryFile link;
+    link.path = *RelativePath::parse(path);
+    link.link = target;
+    list.push_back(link);
+  }
+  const auto paths = overview();
+  EXPECT_THAT(paths, Contains(Pair("lib/libx.so", "link to libx.so.13")));
+  EXPECT_THAT(paths, Contains(Pair("lib/libx.so.13", "link to libx.so.13.0.96")));
+  EXPECT_THAT(paths, Contains(Pair("include/deep/y", "link to ../../lib/a/y")));
+  EXPECT_THAT(paths, Contains(Pair("lib/z", "link to a/y")));
+}
+
 TEST_F(RedistTree, pkg_config_files_are_freed_of_the_place_they_were_made_for) {
   archive("cudart",
           {{"pkg-config/cudart-13.0.pc",

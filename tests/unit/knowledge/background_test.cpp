@@ -107,9 +107,9 @@ TEST(MixingRules, know_the_messages_of_a_mixed_toolkit) {
   EXPECT_EQ(
       sign_of("ptxas x.ptx, line 9; fatal : Unsupported .version 9.2; current version is '9.0'"),
       "compiler-core-exact");
-  EXPECT_EQ(
-      sign_of("#error: \"CUDA compiler and CUDA toolkit headers are incompatible, please check\""),
-      "cudart-headers-match-nvcc");
+  EXPECT_EQ(sign_of("#error: \"CUDA compiler and CUDA toolkit headers are incompatible, please "
+                    "check your include paths\""),
+            "cudart-headers-match-nvcc");
 }
 
 TEST(MixingRules, are_those_of_the_collected_facts) {
