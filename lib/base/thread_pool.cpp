@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sched.h>
+#include <system_error>
 
 namespace cukit {
 
@@ -27,7 +28,14 @@ ThreadPool::ThreadPool(unsigned threads) {
   const unsigned count = threads == 0 ? usable_processors() : threads;
   workers_.reserve(count);
   for (unsigned i = 0; i < count; ++i) {
-    workers_.emplace_back([this] { work_until_closed(); });
+    try {
+      workers_.emplace_back([this] { work_until_closed(); });
+    } catch (const std::system_error&) { // a limit of processes or memory
+      if (workers_.empty()) {
+        throw; // nobody would do the work: last_resort.hpp says it
+      }
+      return;
+    }
   }
 }
 

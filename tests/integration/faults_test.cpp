@@ -194,6 +194,40 @@ TEST(Faults, row23_a_low_limit_of_open_files_is_lived_with_or_named) {
   lab.expect_rerun("without a limit");
 }
 
+TEST(Faults, row23_a_low_limit_of_memory_is_lived_with_or_named) {
+  if (const auto why = no_faults_because(); !why.empty()) {
+    GTEST_SKIP() << "sanitizers want address space without a limit";
+  }
+  const Lab lab;
+  int refusals = 0;
+  for (int megabytes = 24; megabytes <= 600; megabytes += megabytes / 4) {
+    lab.begin_anew();
+    Command command;
+    command.arguments = {"/bin/sh",
+                         "-c",
+                         fmt::format("ulimit -v {}; exec \"$0\" \"$@\"", megabytes * 1024),
+                         CUKIT_BINARY,
+                         "up",
+                         "--no-validate",
+                         lab.manifest.string()};
+    command.environment = lab.playground.environment;
+    command.directory = lab.playground.path().string();
+    const auto finished = run_command(command);
+    ASSERT_TRUE(finished);
+    const auto limit = fmt::format("{} MB: {}", megabytes, finished->errors);
+    if (finished->errors.find("error while loading shared libraries") != std::string::npos ||
+        finished->errors.find("cannot allocate memory in static TLS") != std::string::npos) {
+      continue; // the program was never started
+    }
+    EXPECT_EQ(finished->signal, 0) << limit;
+    EXPECT_THAT(finished->exit_code, AnyOf(0, 4, 6)) << limit;
+    refusals += finished->exit_code == 0 ? 0 : 1;
+    lab.expect_whole(limit);
+  }
+  EXPECT_GT(refusals, 0) << "no limit was too low";
+  lab.expect_rerun("without a limit");
+}
+
 TEST(Faults, row35_a_file_system_without_locks_is_refused_by_name) {
   CUKIT_NEEDS_FAULTS()
   Lab lab;
