@@ -1,5 +1,6 @@
 // The only main(): reads the environment once, turns signals into a stop request, runs one command,
 // prints its error.
+#include "base/last_resort.hpp"
 #include "cli.hpp"
 #include "host/machine.hpp"
 #include "ui/progress_view.hpp"
@@ -126,6 +127,7 @@ void restore_signals() {
 } // namespace cukit::cmd
 
 int main(int argc, char** argv) {
+  cukit::install_last_resort();
   if (argc == 2 && std::strcmp(argv[1], "--probe-devices") == 0) {
     return cukit::host::probe_devices_main();
   }
