@@ -6,8 +6,10 @@
 #include <archive_entry.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fcntl.h>
 #include <memory>
+#include <optional>
 #include <set>
 #include <unistd.h>
 
@@ -17,60 +19,82 @@ namespace {
 
 constexpr std::size_t k_piece = 1U << 20U;
 constexpr std::uint64_t k_block = 512;
+constexpr std::size_t k_name = 100;
+constexpr std::size_t k_prefix = 155;
 constexpr std::uint64_t k_largest = 8ULL << 30U; // eleven octal digits
 
-struct WriterDeleter {
-  void operator()(::archive* writer) const { archive_write_free(writer); }
-};
 struct ReaderDeleter {
   void operator()(::archive* reader) const { archive_read_free(reader); }
 };
-struct EntryDeleter {
-  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
-};
-using Writer = std::unique_ptr<::archive, WriterDeleter>;
 
-Result<void> check(::archive* handle, la_ssize_t code, const fs::path& path) {
-  if (code >= ARCHIVE_OK) {
-    return {};
-  }
-  const char* text = archive_error_string(handle);
-  const std::string why = text == nullptr ? "libarchive gives no reason" : text;
-  const int number = archive_errno(handle);
-  if (number > 0) {
-    return fail_errno(number, "cannot write {}", printable(path.string()));
-  }
-  return fail(ErrorCode::host, "cannot write {}: {}", printable(path.string()), printable(why));
+/// Octal digits up to a final NUL, as ustar has its numbers.
+void put_number(std::string& header, std::size_t at, std::size_t width, std::uint64_t value) {
+  const auto digits = fmt::format("{:0{}o}", value, width - 1);
+  header.replace(at, digits.size(), digits);
 }
 
-Result<void> write_member(::archive* writer, const PlainTarItem& item, const fs::path& path,
-                          const std::stop_token& stop) {
-  const std::unique_ptr<archive_entry, EntryDeleter> entry(archive_entry_new());
-  CUKIT_ENSURE(entry != nullptr, "no memory for an entry");
-  const std::uint64_t size = item.bytes->size();
-  if (size >= k_largest) {
-    return fail(ErrorCode::host, "{} has {} bytes, more than a tar file can hold", item.name, size);
+/// Where a long name is cut: the part before the slash goes into a field of its own.
+std::optional<std::size_t> cut_of(const std::string& name) {
+  for (std::size_t at = name.find('/'); at != std::string::npos; at = name.find('/', at + 1)) {
+    if (at <= k_prefix && name.size() - at - 1 <= k_name) {
+      return at;
+    }
   }
-  archive_entry_set_pathname(entry.get(), item.name.c_str());
-  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(size));
-  archive_entry_set_filetype(entry.get(), AE_IFREG);
-  archive_entry_set_perm(entry.get(), 0644);
-  archive_entry_set_mtime(entry.get(), 1, 0);
-  CUKIT_TRY(check(writer, archive_write_header(writer, entry.get()), path));
-  std::vector<std::uint8_t> buffer(
-      static_cast<std::size_t>(std::min<std::uint64_t>(size, k_piece)));
+  return std::nullopt;
+}
+
+/// POSIX.1-2017, pax, "ustar Interchange Format". libarchive's own writer of this would bring the
+/// writers of all its formats along, and the libraries that those need.
+Result<std::string> ustar_header(const std::string& name, std::uint64_t size) {
+  std::string header(k_block, '\0');
+  const auto cut = name.size() <= k_name ? std::nullopt : cut_of(name);
+  if (name.size() > k_name && !cut) {
+    return fail(ErrorCode::usage, "the name {} is too long for a tar file", printable(name));
+  }
+  if (size >= k_largest) {
+    return fail(ErrorCode::host, "{} has {} bytes, more than a tar file can hold", name, size);
+  }
+  header.replace(0, cut ? name.size() - *cut - 1 : name.size(), cut ? name.substr(*cut + 1) : name);
+  put_number(header, 100, 8, 0644); // mode
+  put_number(header, 108, 8, 0);    // owner
+  put_number(header, 116, 8, 0);    // group
+  put_number(header, 124, 12, size);
+  put_number(header, 136, 12, 1); // time
+  header[156] = '0';              // a regular file
+  header.replace(257, 8,
+                 std::string("ustar\0"
+                             "00",
+                             8));
+  put_number(header, 329, 8, 0); // device numbers
+  put_number(header, 337, 8, 0);
+  header.replace(345, cut.value_or(0), name, 0, cut.value_or(0));
+  header.replace(148, 8, "        "); // the sum counts itself as spaces
+  std::uint64_t sum = 0;
+  for (const char c : header) {
+    sum += static_cast<unsigned char>(c);
+  }
+  put_number(header, 148, 7, sum);
+  return header;
+}
+
+Result<void> write_member(int fd, const PlainTarItem& item, const fs::path& path,
+                          const std::stop_token& stop) {
+  const std::uint64_t size = item.bytes->size();
+  CUKIT_TRY_ASSIGN(const auto header, ustar_header(item.name, size));
+  CUKIT_TRY(write_all(fd, header));
+  std::string buffer(static_cast<std::size_t>(std::min<std::uint64_t>(size, k_piece)), '\0');
   for (std::uint64_t at = 0; at < size;) {
     if (stop.stop_requested()) {
       return fail(ErrorCode::interrupted, "interrupted while {} was written",
                   printable(path.string()));
     }
-    const auto piece = std::span(buffer).first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size - at)));
-    CUKIT_TRY(item.bytes->read_at(at, piece));
-    CUKIT_TRY(check(writer, archive_write_data(writer, piece.data(), piece.size()), path));
-    at += piece.size();
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size - at));
+    CUKIT_TRY(
+        item.bytes->read_at(at, std::span(reinterpret_cast<std::uint8_t*>(buffer.data()), count)));
+    CUKIT_TRY(write_all(fd, std::string_view(buffer).substr(0, count)));
+    at += count;
   }
-  return {};
+  return write_all(fd, std::string((k_block - size % k_block) % k_block, '\0'));
 }
 
 tl::unexpected<Error> refuse(const fs::path& path, std::string why) {
@@ -86,15 +110,10 @@ Result<void> write_plain_tar(const fs::path& path, std::vector<PlainTarItem> ite
   std::sort(items.begin(), items.end(),
             [](const PlainTarItem& a, const PlainTarItem& b) { return a.name < b.name; });
   CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644));
-  const Writer writer(archive_write_new());
-  CUKIT_ENSURE(writer != nullptr, "no memory for a tar file");
-  CUKIT_TRY(check(writer.get(), archive_write_set_format_ustar(writer.get()), path));
-  CUKIT_TRY(check(writer.get(), archive_write_add_filter_none(writer.get()), path));
-  CUKIT_TRY(check(writer.get(), archive_write_open_fd(writer.get(), fd.get()), path));
   for (const auto& item : items) {
-    CUKIT_TRY(write_member(writer.get(), item, path, stop));
+    CUKIT_TRY(write_member(fd.get(), item, path, stop));
   }
-  CUKIT_TRY(check(writer.get(), archive_write_close(writer.get()), path));
+  CUKIT_TRY(write_all(fd.get(), std::string(2 * k_block, '\0')));
   if (::fsync(fd.get()) != 0) {
     return fail_errno(errno, "cannot write {}", printable(path.string()));
   }

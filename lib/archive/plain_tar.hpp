@@ -1,5 +1,5 @@
-// An uncompressed tar file as a container that is read in place: written by libarchive as plain
-// ustar, with nothing in it but names, sizes and bytes, so that equal content gives equal bytes.
+// An uncompressed tar file as a container that is read in place: plain ustar with nothing in it but
+// names, sizes and bytes, so that equal content gives equal bytes.
 #pragma once
 
 #include "base/files.hpp"
