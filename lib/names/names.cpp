@@ -87,6 +87,7 @@ Result<bool> switch_to(const store::Home& home, const std::string& name, const G
   CUKIT_TRY_ASSIGN(const auto guard, lock_name(home, name));
   CUKIT_TRY(make_directories(folder / "gen"));
   CUKIT_TRY(sync_directory(home.names()));
+  CUKIT_TRY(sync_directory(folder)); // `current` must never be on disk without gen/
   CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(home));
   CUKIT_TRY(write_generation(staging.path() / "generation", next));
   CUKIT_TRY_ASSIGN(const int number,
