@@ -38,6 +38,20 @@ bool explains(const Finding& cause, const Finding& effect, const RuleText& rule)
          shares_consumer(cause, effect) || cause.consumers.empty() || effect.consumers.empty();
 }
 
+/// What explains an error is no less than one.
+void raise_causes(std::vector<Finding>& list, const std::vector<RuleText>& catalogue) {
+  for (const auto& rule : catalogue) {
+    for (auto& effect : list) {
+      for (auto& cause : list) {
+        if (effect.id == rule.id && cause.severity > effect.severity &&
+            explains(cause, effect, rule)) {
+          cause.severity = effect.severity;
+        }
+      }
+    }
+  }
+}
+
 /// Severity first, then the catalogue's causal order; what another finding explains moves under it.
 std::vector<Finding> in_order(std::vector<Finding> list, const std::vector<RuleText>& catalogue) {
   const auto rank = [&](const Finding& finding) {
@@ -45,6 +59,7 @@ std::vector<Finding> in_order(std::vector<Finding> list, const std::vector<RuleT
                         [&](const auto& rule) { return rule.id == finding.id; }) -
            catalogue.begin();
   };
+  raise_causes(list, catalogue);
   std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) {
     if (a.severity != b.severity) {
       return a.severity < b.severity;

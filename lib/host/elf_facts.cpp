@@ -161,7 +161,10 @@ std::string text_after(const fs::path& path, std::string_view marker) {
   const std::size_t overlap = marker.size() + 96;
   std::string buffer;
   std::uint64_t offset = range.offset;
-  const std::uint64_t end = range.offset + std::min(range.size, k_scan_limit);
+  const auto size = ::lseek(fd->get(), 0, SEEK_END);
+  const std::uint64_t end =
+      std::min<std::uint64_t>(range.offset + std::min(range.size, k_scan_limit),
+                              size < 0 ? 0 : static_cast<std::uint64_t>(size));
   while (offset < end) {
     const std::size_t kept = buffer.size();
     buffer.resize(kept + k_piece);

@@ -29,8 +29,9 @@ public:
       return;
     }
     add(parent_of(parent_of(program)), found_by);
+    const auto folder = view_.find(parent_of(program)); // a linked folder is the same tree
     for (const auto& other : {tool->real, tool->wraps}) {
-      if (!other.empty() && parent_of(other) != parent_of(program)) {
+      if (!other.empty() && folder && parent_of(other) != folder->real) {
         add(parent_of(parent_of(other)), found_by + " (behind " + program + ")");
         if (parent_of(other) == "/usr/lib/nvidia-cuda-toolkit/bin") {
           add("/usr/lib/nvidia-cuda-toolkit", found_by);
@@ -77,6 +78,7 @@ void add_variables(Candidates& candidates, const Environment& environment) {
   }
   for (const auto& folder : path_folders(environment, "PATH")) {
     candidates.add_program(join_path(folder, "nvcc"), "PATH");
+    candidates.add_program(join_path(folder, "ptxas"), "PATH");
   }
   // an include folder of another toolkit on a compiler's path makes that toolkit part of the story
   for (const char* name :

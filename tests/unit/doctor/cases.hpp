@@ -1,0 +1,99 @@
+// A real failure as an environment, a question and what the doctor must say.
+#pragma once
+
+#include "doctor/doctor.hpp"
+#include "support/fake_root.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <gmock/gmock.h>
+
+namespace cukit::doctor {
+
+struct Scene {
+  test::FakeRoot root;
+  Question question;
+  std::vector<std::string> venvs;
+};
+
+struct Case {
+  const char* id;    ///< of the catalogue of real failures
+  const char* cause; ///< the first finding's id
+  const char* fix;   ///< a part of one of its commands
+  std::function<void(Scene&)> build;
+};
+
+inline void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.id;
+}
+
+inline Diagnosis diagnosis_of(const Scene& scene) {
+  const auto snapshot = host::take_snapshot({.root = scene.root.path(),
+                                             .environment = scene.root.environment,
+                                             .venvs = scene.venvs,
+                                             .toolkits = {},
+                                             .ask_devices = false});
+  // through JSON, so that what a bug report carries is enough
+  auto again = host::snapshot_from_json(host::to_json(snapshot), "snapshot");
+  EXPECT_TRUE(again.has_value());
+  auto result = diagnose(again.value(), scene.question, knowledge::Knowledge::embedded());
+  EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);
+  auto diagnosis = result ? *std::move(result) : Diagnosis{};
+  for (auto& found : diagnosis.consumers) {
+    found.kit = nullptr; // they point into the snapshot, which ends here
+    found.compiler = nullptr;
+    found.python = nullptr;
+  }
+  return diagnosis;
+}
+
+inline std::string told(const Diagnosis& diagnosis) {
+  return to_json(diagnosis).dump();
+}
+
+inline const std::string k_local = "/usr/local/cuda";
+inline const std::string k_venv = "/venv";
+
+inline void cuda_home(Scene& scene, const std::string& root) {
+  scene.root.environment.set("CUDA_HOME", root);
+}
+
+inline void gpu(Scene& scene, const char* target) {
+  scene.question.gpus.push_back(GpuTarget::parse(target).value());
+}
+
+/// A venv with torch 2.11.0+cu130 and this consumer.
+inline std::string venv(Scene& scene, const std::string& consumer = {},
+                        const std::string& version = "0.6.12",
+                        const std::string& torch = "2.11.0+cu130",
+                        const std::string& cuda = "13.0") {
+  auto site = scene.root.venv(k_venv, torch, cuda);
+  if (!consumer.empty()) {
+    scene.root.dist(site, consumer, version);
+  }
+  return site;
+}
+
+/// The first finding names the cause, has evidence, and one of its fixes is the one that worked.
+inline void expect_cause(const Case& one) {
+  Scene scene;
+  one.build(scene);
+  const auto diagnosis = diagnosis_of(scene);
+  ASSERT_FALSE(diagnosis.findings.empty()) << told(diagnosis);
+  const auto& first = diagnosis.findings.front();
+  EXPECT_EQ(first.id, one.cause) << told(diagnosis);
+  EXPECT_FALSE(first.evidence.empty()) << told(diagnosis);
+  EXPECT_FALSE(first.cause.empty());
+  std::string fixes;
+  for (const auto& fix : first.fix) {
+    fixes += fix.command + " # " + fix.effect + "\n";
+  }
+  EXPECT_THAT(fixes, testing::HasSubstr(one.fix)) << told(diagnosis);
+}
+
+inline std::string name_of(const testing::TestParamInfo<Case>& info) {
+  return info.param.id;
+}
+
+} // namespace cukit::doctor
