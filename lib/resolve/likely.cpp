@@ -22,7 +22,7 @@ Result<std::vector<std::string>> likely_minors(const manifest::Manifest& manifes
                                                const knowledge::Knowledge& knowledge,
                                                const MachineFacts& machine,
                                                const lock::Lock* earlier) {
-  CUKIT_TRY_ASSIGN(const auto facts, Facts::load(knowledge));
+  CUKIT_TRY_ASSIGN(const auto facts, Facts::load_with_tables(knowledge));
   CUKIT_TRY_ASSIGN(const auto problem, make_problem(manifest, facts, machine, false));
   const bool names_prerelease = manifest.nvcc && manifest.nvcc->value.names_prerelease();
   if (borrows(manifest, problem) || names_prerelease) {

@@ -41,6 +41,21 @@ std::optional<Version> version_of_carrier(const lock::PlatformLock& platform,
 
 /// What the lock chose on one platform, as the rules see it. A tree may hold only some components:
 /// what is absent takes the value that goes with the release, so that it breaks no rule.
+/// nvcc's own version, else that of a part which carries the same (crt beside the headers alone).
+Version version_of_core(const lock::PlatformLock& platform, const Version& otherwise,
+                        const Facts& facts) {
+  if (const auto* nvcc = find_artifact(platform, k_nvcc, false)) {
+    return nvcc->version;
+  }
+  for (const auto& artifact : platform.artifacts) {
+    const auto* component = knowledge::find_component(*facts.components, artifact.component);
+    if (component != nullptr && component->follows == "core" && !takes_ptxas(artifact.take)) {
+      return artifact.version;
+    }
+  }
+  return otherwise;
+}
+
 Toolkit toolkit_of(const lock::Lock& lock, const lock::PlatformLock& platform,
                    const knowledge::Release& release, const Facts& facts) {
   Toolkit toolkit;
@@ -50,7 +65,7 @@ Toolkit toolkit_of(const lock::Lock& lock, const lock::PlatformLock& platform,
     const auto* artifact = find_artifact(platform, component, is_part);
     return artifact == nullptr ? otherwise : artifact->version;
   };
-  toolkit.nvcc = version(k_nvcc, false, lock.release);
+  toolkit.nvcc = version_of_core(platform, lock.release, facts);
   toolkit.ptxas = version(k_nvcc, true, toolkit.nvcc);
   if (toolkit.has_own_ptxas()) {
     toolkit.ptxas_release = lock.release;
