@@ -84,6 +84,7 @@ Result<bool> switch_to(const store::Home& home, const std::string& name, const G
     return false;
   }
   const fs::path folder = home.names() / name;
+  CUKIT_TRY(store::prepare(home)); // a tree of the system store needs nothing else of this home
   CUKIT_TRY_ASSIGN(const auto guard, lock_name(home, name));
   CUKIT_TRY(make_directories(folder / "gen"));
   CUKIT_TRY(sync_directory(home.names()));
