@@ -37,8 +37,7 @@ void SettingsOptions::add_source_options(CLI::App& app) {
       ->type_name("URL");
   app.add_option("--mirror", mirrors,
                  "Where to look first for locked files: a folder or URL; may be repeated")
-      ->expected(1)
-      ->take_all()
+      ->allow_extra_args(false)
       ->type_name("PLACE");
   app.add_flag("--netrc", netrc, "Take logins from the file in NETRC, else from ~/.netrc");
 }

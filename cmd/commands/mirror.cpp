@@ -62,8 +62,7 @@ void register_mirror(Commands& commands) {
   options->settings.add_lock_options(*app);
   app->add_option("--platform", options->platforms,
                   "Only these platforms; default: all of the locks; may be repeated")
-      ->expected(1)
-      ->take_all()
+      ->allow_extra_args(false)
       ->type_name("NAME");
 }
 

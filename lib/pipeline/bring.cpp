@@ -145,6 +145,12 @@ std::vector<Located*> located_of(const std::vector<Job*>& jobs) {
   return result;
 }
 
+/// What happened, with its nearest cause.
+std::string told(const Error& error) {
+  return error.causes.empty() ? error.message
+                              : fmt::format("{}: {}", error.message, error.causes.front());
+}
+
 /// Those that go on; the others are done, or no place is left for them.
 Result<std::vector<Job*>> next_round(Session& session, Locator& locator, std::vector<Job>& jobs) {
   std::vector<Job*> again;
@@ -157,7 +163,7 @@ Result<std::vector<Job*>> next_round(Session& session, Locator& locator, std::ve
       job.by_ranges = false;
       again.push_back(&job);
       session.progress.say(fmt::format("note: {}; the whole file is downloaded instead",
-                                       job.located.errors.back().message));
+                                       told(job.located.errors.back())));
       job.located.errors.clear();
     } else {
       elsewhere.push_back(&job);
@@ -173,7 +179,7 @@ Result<std::vector<Job*>> next_round(Session& session, Locator& locator, std::ve
     }
     if (!job->located.errors.empty()) {
       session.progress.say(
-          fmt::format("note: {}; trying another source", job->located.errors.back().message));
+          fmt::format("note: {}; trying another source", told(job->located.errors.back())));
     }
     again.push_back(job);
   }
