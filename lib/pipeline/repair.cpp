@@ -100,6 +100,18 @@ Result<void> repair_tree(Session& session, const lock::Lock& lock, Platform plat
   return result;
 }
 
+/// Why an entry that the tree is made of is still damaged; a tree built from it would be, too.
+std::optional<Error> broken_entry(const lock::Lock& lock, const std::vector<Checked>& checked) {
+  std::set<std::string> keys;
+  add_keys(lock, keys);
+  for (const auto& one : checked) {
+    if (one.kind == Checked::Kind::entry && one.why_not && keys.contains(one.id)) {
+      return Error(*one.why_not).under("the tree's store entries are still damaged");
+    }
+  }
+  return std::nullopt;
+}
+
 bool is_in(const store::Home& home, const Checked& one) {
   return one.path == home.trees() / one.id;
 }
@@ -120,6 +132,8 @@ void repair_trees(Session& session, const Origins& origins, std::vector<Checked>
                                "store: its owner repairs it with --system"}));
     } else if (origin == origins.trees.end()) {
       settle(one, Checked::Repair::removed, discard(session.home, one.path));
+    } else if (auto why = broken_entry(origin->second.first, checked)) {
+      settle(one, Checked::Repair::failed, tl::unexpected<Error>(std::move(*why)));
     } else {
       settle(one, Checked::Repair::repaired,
              repair_tree(session, origin->second.first, origin->second.second));
