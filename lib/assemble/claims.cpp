@@ -19,8 +19,12 @@ std::string describe(const TreeFile& file) {
 
 Result<void> Claims::add(TreeFile file, const std::string& by) {
   const std::string path = file.path.text();
-  const auto [it, is_new] = by_path_.try_emplace(path, Claim{std::move(file), by});
-  if (is_new || same(it->second.file, file)) {
+  const auto it = by_path_.find(path);
+  if (it == by_path_.end()) {
+    by_path_.emplace(path, Claim{std::move(file), by});
+    return {};
+  }
+  if (same(it->second.file, file)) {
     return {};
   }
   auto error = Error{.code = ErrorCode::integrity,
