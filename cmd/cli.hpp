@@ -71,6 +71,7 @@ void register_matrix(Commands& commands);
 void register_diff(Commands& commands);
 void register_why(Commands& commands);
 void register_init(Commands& commands);
+void register_doctor(Commands& commands); ///< doctor and snapshot
 
 /// Options that several commands share: --index-url, --redist-url, --locked, --frozen, --platform, --prefix,
 /// --durability.

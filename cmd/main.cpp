@@ -94,7 +94,7 @@ int run(int argc, char** argv) {
        {register_up, register_lock, register_fetch_and_build, register_validate, register_env,
         register_run, register_list, register_verify, register_switch, register_gc,
         register_releases, register_gpus, register_matrix, register_diff, register_why,
-        register_init, register_mirror, register_bundle}) {
+        register_init, register_mirror, register_bundle, register_doctor}) {
     enroll(commands);
   }
   try {

@@ -134,6 +134,19 @@ Fix cukit_fix(const Context& context, const std::vector<std::string>& consumers)
       gpus.push_back(gpu.sm());
     }
   }
+  for (const auto& found : context.found) {
+    for (const auto& [name, value] : found.arch_lists) {
+      std::string text = value;
+      std::replace(text.begin(), text.end(), ';', ' ');
+      for (const auto word : split_words(text)) {
+        const auto target = GpuTarget::parse(word.substr(0, word.find('+')));
+        if (target && context.gpus.empty() &&
+            std::find(gpus.begin(), gpus.end(), target->sm()) == gpus.end()) {
+          gpus.push_back(target->sm());
+        }
+      }
+    }
+  }
   std::string torch;
   for (const auto& python : context.snapshot.pythons) {
     if (torch.empty() && !python.torch.empty()) {

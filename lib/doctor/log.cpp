@@ -140,7 +140,8 @@ std::optional<NvccCall> call_of(std::string_view line) {
 
 void collect_calls(std::string_view log, LogFacts& facts) {
   std::vector<std::pair<std::size_t, NvccCall>> calls;
-  for (auto at = find_in(log, "nvcc ", 0); at != std::string_view::npos && calls.size() < k_calls;) {
+  for (auto at = find_in(log, "nvcc ", 0);
+       at != std::string_view::npos && calls.size() < k_calls;) {
     std::size_t begin = 0;
     const auto line = line_around(log, at, begin);
     if (auto call = call_of(line)) {

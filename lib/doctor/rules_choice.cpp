@@ -305,8 +305,10 @@ void say_there_is_none(const Context& context, const Found& found, Finding& find
 void no_nvcc(const Context& context, Findings& findings) {
   std::vector<const Found*> lacking;
   for (const auto& found : context.found) {
+    const bool is_misled = !found.root.empty() && (findings.has("variable-wrong-folder") ||
+                                                   findings.has("variable-malformed"));
     if (found.compiles == "nvcc" && found.nvcc.empty() && (found.is_runtime || found.is_asked) &&
-        !is_needless(found, context.recipe(found))) {
+        !is_misled && !is_needless(found, context.recipe(found))) {
       lacking.push_back(&found);
     }
   }
@@ -338,7 +340,8 @@ void unlinked(const Context& context, Findings& findings) {
       std::any_of(context.found.begin(), context.found.end(), [](const auto& found) {
         return found.compiles == "nvcc" && found.consumer != "cmake";
       });
-  if (trees.empty() || is_any_used || !has_wish) {
+  if (trees.empty() || is_any_used || !has_wish || findings.has("variable-wrong-folder") ||
+      findings.has("variable-malformed")) {
     return;
   }
   auto& finding = findings.add("toolkit-not-found");

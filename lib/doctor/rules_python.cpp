@@ -16,11 +16,15 @@ int family_of(const host::Distribution& dist) {
   if (!dist.name.starts_with("nvidia-")) {
     return 0;
   }
+  // CUDA itself, not what was built for it: cuDNN, NCCL and CUTLASS bring several on purpose
+  static constexpr const char* parts[] = {"nvidia-cuda-",    "nvidia-nvjitlink", "nvidia-cublas",
+                                          "nvidia-cufft",    "nvidia-curand",    "nvidia-cusolver",
+                                          "nvidia-cusparse-"};
+  const bool is_part = std::any_of(std::begin(parts), std::end(parts), [&](const char* prefix) {
+    return dist.name.starts_with(prefix);
+  });
   if (dist.name.ends_with("-cu12")) {
-    return 12;
-  }
-  if (dist.name.ends_with("-cu11")) {
-    return 11;
+    return is_part ? 12 : 0;
   }
   const bool is_cuda = dist.name.starts_with("nvidia-cuda-") || dist.name == "nvidia-nvvm" ||
                        dist.name == "nvidia-nvjitlink";

@@ -38,6 +38,9 @@ void add_toolkit(Snapshot& snapshot, const RootView& view, const Candidate& cand
   }
   for (auto& known : snapshot.toolkits) {
     if (known.real == entry->real) {
+      if (known.environment.empty()) {
+        known.environment = candidate.environment;
+      }
       if (std::find(known.found_by.begin(), known.found_by.end(), candidate.found_by) ==
           known.found_by.end()) {
         known.found_by.push_back(candidate.found_by);

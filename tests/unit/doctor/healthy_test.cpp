@@ -38,6 +38,7 @@ const Healthy k_healthy[] = {
        const auto site = venv(s, "tilelang", "0.1.6");
        s.root.wheels(site, {"13.0.88", "13.0.88", "13.0.88", "13.0.96", "13.0.85"});
        cuda_home(s, site + "/nvidia/cu13");
+       s.question.consumers = {"tilelang"}; // torch extensions would miss libcudart.so
      }},
     {"libraries_have_versions_of_their_own",
      [](Scene& s) {
@@ -129,6 +130,7 @@ const Healthy k_healthy[] = {
        const auto site = venv(s, "deep-gemm", "2.1.0", "2.12.0+cu132", "13.2");
        s.root.wheels(site, {"13.2.78", "13.2.78", "13.2.78", "13.2.75", "13.2.75"});
        s.root.tool(site + "/nvidia/cu13/bin/cuobjdump", "13.2.78");
+       s.question.consumers = {"deepgemm"};
        cuda_home(s, site + "/nvidia/cu13");
      }},
     {"newer_ptxas_with_its_nvlink",

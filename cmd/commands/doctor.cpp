@@ -1,0 +1,242 @@
+#include "doctor/doctor.hpp"
+
+#include "base/strings.hpp"
+#include "cli.hpp"
+#include "commands/doctor_text.hpp"
+
+#include <cstdio>
+#include <unistd.h>
+
+namespace cukit::cmd {
+
+namespace {
+
+constexpr std::uint64_t k_snapshot_bytes = 64U << 20U;
+constexpr std::uint64_t k_log_bytes = 2ULL << 30U;
+constexpr std::uint64_t k_environment_bytes = 1U << 20U;
+
+struct DoctorOptions {
+  std::string root;
+  std::string env;
+  std::vector<std::string> venvs;
+  std::vector<std::string> toolkits;
+  std::string log;
+  std::vector<std::string> gpus;
+  std::string driver;
+  std::vector<std::string> consumers;
+  std::string from;
+  bool rules = false;
+  std::string explain;
+  bool verbose = false;
+};
+
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const auto result = fs::absolute(path, error);
+  return error ? path : result.lexically_normal().string();
+}
+
+/// KEY=VALUE lines, as `env` and an image's configuration have them.
+Result<Environment> read_environment(const std::string& path) {
+  CUKIT_TRY_ASSIGN(const auto text, read_file(path, k_environment_bytes));
+  Environment environment;
+  int number = 0;
+  for (auto line : split(text, '\n')) {
+    ++number;
+    while (line.ends_with('\r')) {
+      line.remove_suffix(1);
+    }
+    const auto equals = line.find('=');
+    if (trim(line).empty() || line.starts_with('#')) {
+      continue;
+    }
+    if (equals == std::string_view::npos || equals == 0) {
+      return tl::unexpected<Error>(Error{.code = ErrorCode::usage,
+                                         .message = "a line is not NAME=VALUE",
+                                         .where = fmt::format("{}:{}", path, number)});
+    }
+    environment.set(std::string(line.substr(0, equals)), std::string(line.substr(equals + 1)));
+  }
+  return environment;
+}
+
+Result<std::string> read_log(const std::string& path) {
+  if (path != "-") {
+    return read_file(path, k_log_bytes);
+  }
+  return read_file("/dev/stdin", k_log_bytes);
+}
+
+/// What a root gets when nothing is said: an image's shell.
+Environment default_environment() {
+  Environment environment;
+  environment.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  environment.set("HOME", "/root");
+  return environment;
+}
+
+Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorOptions& options) {
+  if (!options.from.empty()) {
+    CUKIT_TRY_ASSIGN(const auto bytes, read_file(options.from, k_snapshot_bytes));
+    CUKIT_TRY_ASSIGN(const auto json, text::Json::parse(bytes, options.from));
+    return host::snapshot_from_json(json, options.from);
+  }
+  host::SnapshotRequest request;
+  request.environment = invocation.environment;
+  if (!options.root.empty()) {
+    if (!folder_exists(options.root)) {
+      return fail(ErrorCode::usage, "{} is no folder", options.root);
+    }
+    request.root = options.root;
+    request.environment = default_environment();
+  }
+  if (!options.env.empty()) {
+    CUKIT_TRY_ASSIGN(request.environment, read_environment(options.env));
+    if (!request.environment.get("PATH")) {
+      request.environment.set("PATH", default_environment().get("PATH").value_or(""));
+    }
+  }
+  for (const auto& venv : options.venvs) {
+    request.venvs.push_back(options.root.empty() ? absolute(venv) : venv);
+  }
+  for (const auto& toolkit : options.toolkits) {
+    request.toolkits.push_back(options.root.empty() ? absolute(toolkit) : toolkit);
+  }
+  return host::take_snapshot(request, invocation.stop);
+}
+
+Result<doctor::Question> make_question(const Invocation& invocation, const DoctorOptions& options) {
+  doctor::Question question;
+  const auto knowledge = invocation.knowledge();
+  for (const auto& gpu : options.gpus) {
+    CUKIT_TRY_ASSIGN(const auto target, knowledge::find_gpu(knowledge, gpu));
+    question.gpus.push_back(target);
+  }
+  if (!options.driver.empty()) {
+    CUKIT_TRY_ASSIGN(question.driver, Version::parse(options.driver));
+  }
+  question.consumers = options.consumers;
+  if (!options.log.empty()) {
+    CUKIT_TRY_ASSIGN(question.log, read_log(options.log));
+  }
+  return question;
+}
+
+text::Json rule_json(const doctor::RuleText& rule) {
+  return text::Json::object()
+      .set("id", rule.id)
+      .set("severity", doctor::text_of(rule.severity))
+      .set("title", rule.title)
+      .set("about", rule.about)
+      .set("source", rule.source);
+}
+
+int show_rules(Invocation& invocation, const DoctorOptions& options) {
+  const auto all = doctor::rules(invocation.knowledge());
+  if (!all) {
+    return report(invocation, all.error());
+  }
+  std::vector<std::string> ids;
+  auto list = text::Json::list();
+  for (const auto& rule : *all) {
+    ids.push_back(rule.id);
+    if (options.explain.empty() || rule.id == options.explain) {
+      list.add(rule_json(rule));
+    }
+  }
+  if (list.items().empty()) {
+    const auto near = did_you_mean(options.explain, ids);
+    return report(invocation,
+                  {.code = ErrorCode::usage,
+                   .message = fmt::format("there is no rule `{}`", printable(options.explain)),
+                   .hint = near.empty() ? "`cukit doctor --rules` lists them"
+                                        : fmt::format("did you mean `{}`?", near)});
+  }
+  if (invocation.options.json) {
+    print_json(text::Json::object().set("schema", "cukit.rules/1").set("rules", list));
+    return 0;
+  }
+  const ui::Terminal terminal(invocation.environment, invocation.options.color, STDOUT_FILENO);
+  std::fputs((options.explain.empty() ? rules_text(terminal, *all)
+                                      : explain_text(terminal, *all, options.explain))
+                 .c_str(),
+             stdout);
+  return 0;
+}
+
+int run_doctor(Invocation& invocation, const DoctorOptions& options) {
+  if (options.rules || !options.explain.empty()) {
+    return show_rules(invocation, options);
+  }
+  const auto question = make_question(invocation, options);
+  if (!question) {
+    return report(invocation, question.error());
+  }
+  const auto snapshot = make_snapshot(invocation, options);
+  if (!snapshot) {
+    return report(invocation, snapshot.error());
+  }
+  const auto diagnosis = doctor::diagnose(*snapshot, *question, invocation.knowledge());
+  if (!diagnosis) {
+    return report(invocation, diagnosis.error());
+  }
+  if (invocation.options.json) {
+    print_json(doctor::to_json(*diagnosis));
+  } else {
+    const ui::Terminal terminal(invocation.environment, invocation.options.color, STDOUT_FILENO);
+    std::fputs(diagnosis_text(terminal, *diagnosis, options.verbose).c_str(), stdout);
+  }
+  return diagnosis->has_error() ? static_cast<int>(ErrorCode::expected_no) : 0;
+}
+
+int run_snapshot(Invocation& invocation, const DoctorOptions& options) {
+  const auto snapshot = make_snapshot(invocation, options);
+  if (!snapshot) {
+    return report(invocation, snapshot.error());
+  }
+  print_json(host::to_json(*snapshot));
+  return 0;
+}
+
+void add_places(CLI::App& app, DoctorOptions& options) {
+  app.add_option("--root", options.root,
+                 "Look at this folder as if it were / (an image, a copied machine)")
+      ->type_name("DIR");
+  app.add_option("--env", options.env,
+                 "NAME=VALUE lines that are the environment instead of this one")
+      ->type_name("FILE");
+  app.add_option("--venv", options.venvs, "A Python environment to look at as well")
+      ->type_name("DIR");
+  app.add_option("--toolkit", options.toolkits, "A toolkit's root to look at as well")
+      ->type_name("DIR");
+}
+
+} // namespace
+
+void register_doctor(Commands& commands) {
+  auto options = std::make_shared<DoctorOptions>();
+  auto* app =
+      commands.add("doctor", "Why CUDA does not build here, and what to do",
+                   [options](Invocation& invocation) { return run_doctor(invocation, *options); });
+  add_places(*app, *options);
+  app->add_option("--from", options->from, "Diagnose a snapshot of another machine")
+      ->type_name("FILE");
+  app->add_option("--log", options->log, "What a failed build printed; - is standard input")
+      ->type_name("FILE");
+  app->add_option("--gpu", options->gpus, "A GPU that must work: sm_120, 12.0, a product's name")
+      ->type_name("GPU");
+  app->add_option("--driver", options->driver, "The driver, instead of the one that is here")
+      ->type_name("VERSION");
+  app->add_option("--consumer", options->consumers,
+                  "Only this consumer, also where it is not installed")
+      ->type_name("NAME");
+  app->add_flag("--rules", options->rules, "List what the doctor knows");
+  app->add_option("--explain", options->explain, "Explain one rule")->type_name("ID");
+  app->add_flag("-v,--verbose", options->verbose, "Show where each consumer looked");
+  auto* snapshot = commands.add(
+      "snapshot", "Everything the doctor looks at, as JSON for a bug report",
+      [options](Invocation& invocation) { return run_snapshot(invocation, *options); });
+  add_places(*snapshot, *options);
+}
+
+} // namespace cukit::cmd
