@@ -2,6 +2,7 @@
 // while the bytes stream in. What comes out has the locked digest; anything else was deleted again.
 #pragma once
 
+#include "base/file_lock.hpp"
 #include "base/files.hpp"
 #include "base/progress.hpp"
 #include "base/sha256.hpp"
@@ -31,7 +32,8 @@ struct Options {
   fs::path folder; ///< for `<sha256>.part` with `<sha256>.part.json` beside it, and the finished
                    ///< `<sha256>`
   int parallel = 6;
-  http::Options http = {}; ///< retry delays
+  http::Options http = {};                                               ///< retry delays
+  FileLock::WithoutLocks without_locks = FileLock::WithoutLocks::refuse; ///< of `folder`
 };
 
 /// Fetches all; `done(index, result)` is called as each ends, on the calling thread, in the order

@@ -45,7 +45,8 @@ Hashed Job::shown_hashing() {
 }
 
 Result<bool> Job::lock() {
-  CUKIT_TRY_ASSIGN(lock_, FileLock::try_acquire(part_.lock_path(), FileLock::Mode::exclusive));
+  CUKIT_TRY_ASSIGN(lock_, FileLock::try_acquire(part_.lock_path(), FileLock::Mode::exclusive,
+                                                options_.without_locks));
   return lock_.has_value();
 }
 
@@ -55,8 +56,8 @@ Result<void> Job::wait_for_lock() {
         holder > 0 ? fmt::format("{}: process {} is downloading it, waiting", wanted_.file, holder)
                    : fmt::format("{}: another process is downloading it, waiting", wanted_.file));
   };
-  CUKIT_TRY_ASSIGN(lock_,
-                   FileLock::acquire(part_.lock_path(), FileLock::Mode::exclusive, stop_, tell));
+  CUKIT_TRY_ASSIGN(lock_, FileLock::acquire(part_.lock_path(), FileLock::Mode::exclusive, stop_,
+                                            tell, options_.without_locks));
   return {};
 }
 

@@ -114,6 +114,7 @@ void Round::fetch_whole(const std::vector<Job*>& jobs) {
   fetch::Options options;
   options.folder = folder_;
   options.http = session_.http_options();
+  options.without_locks = store::without_locks(session_.home);
   Result<void> ended;
   {
     // They wait for the unpacker's own pool; small files overtake large ones.
