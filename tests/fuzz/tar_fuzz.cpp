@@ -81,7 +81,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                          : xz_of(input);
   // In memory where the system has it: a run is mostly file calls.
   const auto scratch =
-      TempDirectory::create(is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path(),
+      TempDirectory::create(fs::is_directory("/dev/shm") ? fs::path("/dev/shm")
+                                                         : fs::temp_directory_path(),
                             "cukit-tar-fuzz-")
           .value();
   const auto folder = scratch.path() / "inside";
