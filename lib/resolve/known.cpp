@@ -101,6 +101,7 @@ std::optional<Candidate> candidate(const ReleaseTable& table, const Facts& facts
 } // namespace
 
 std::vector<Candidate> known_candidates(const manifest::Manifest& manifest, const Facts& facts) {
+  CUKIT_ENSURE(facts.tables != nullptr, "the tables were loaded with the facts");
   std::vector<Candidate> result;
   for (const auto& table : *facts.tables) {
     if (auto one = candidate(table, facts)) {
