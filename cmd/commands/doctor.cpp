@@ -2,8 +2,11 @@
 
 #include "base/strings.hpp"
 #include "cli.hpp"
+#include "commands/doctor_fix.hpp"
 #include "commands/doctor_text.hpp"
+#include "commands/doctor_watch.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <unistd.h>
 
@@ -28,6 +31,10 @@ struct DoctorOptions {
   bool rules = false;
   std::string explain;
   bool verbose = false;
+  bool fix = false;
+  bool yes = false;
+  bool watch = false;
+  std::vector<std::string> command;
 };
 
 std::string absolute(const std::string& path) {
@@ -164,13 +171,56 @@ int show_rules(Invocation& invocation, const DoctorOptions& options) {
   return 0;
 }
 
+void show(Invocation& invocation, const DoctorOptions& options,
+          const doctor::Diagnosis& diagnosis) {
+  if (invocation.options.json) {
+    print_json(doctor::to_json(diagnosis));
+    return;
+  }
+  const ui::Terminal terminal(invocation.environment, invocation.options.color, STDOUT_FILENO);
+  std::fputs(diagnosis_text(terminal, diagnosis, options.verbose).c_str(), stdout);
+  if (options.fix) {
+    std::fputs(("\n" + plan_text(terminal, diagnosis)).c_str(), stdout);
+  }
+}
+
+/// What may be done without a person; the toolkit itself is `cukit up`'s work, which takes this
+/// process's place.
+int mend(Invocation& invocation, const doctor::Diagnosis& diagnosis) {
+  const auto written =
+      apply_plan(diagnosis, invocation.environment.get("HOME").value_or("/nonexistent"));
+  if (!written) {
+    return report(invocation, written.error());
+  }
+  if (written->empty()) {
+    return 0;
+  }
+  std::fflush(stdout);
+  restore_signals();
+  ::execl("/proc/self/exe", "cukit", "up", written->c_str(), nullptr);
+  return report(invocation, errno_error(errno, "cannot start `cukit up`"));
+}
+
 int run_doctor(Invocation& invocation, const DoctorOptions& options) {
   if (options.rules || !options.explain.empty()) {
     return show_rules(invocation, options);
   }
-  const auto question = make_question(invocation, options);
+  auto question = make_question(invocation, options);
   if (!question) {
     return report(invocation, question.error());
+  }
+  if (options.watch) {
+    if (options.command.empty()) {
+      return report(invocation, {.code = ErrorCode::usage, .message = "--watch needs a command"});
+    }
+    auto watched = watch(options.command);
+    if (!watched) {
+      return report(invocation, watched.error());
+    }
+    if (watched->exit_code == 0) {
+      return 0;
+    }
+    question->log = std::move(watched->log);
   }
   const auto snapshot = make_snapshot(invocation, options);
   if (!snapshot) {
@@ -180,13 +230,11 @@ int run_doctor(Invocation& invocation, const DoctorOptions& options) {
   if (!diagnosis) {
     return report(invocation, diagnosis.error());
   }
-  if (invocation.options.json) {
-    print_json(doctor::to_json(*diagnosis));
-  } else {
-    const ui::Terminal terminal(invocation.environment, invocation.options.color, STDOUT_FILENO);
-    std::fputs(diagnosis_text(terminal, *diagnosis, options.verbose).c_str(), stdout);
+  show(invocation, options, *diagnosis);
+  if (options.fix && options.yes && options.from.empty() && options.root.empty()) {
+    return mend(invocation, *diagnosis);
   }
-  return diagnosis->has_error() ? static_cast<int>(ErrorCode::expected_no) : 0;
+  return diagnosis->has_error() || options.watch ? static_cast<int>(ErrorCode::expected_no) : 0;
 }
 
 int run_snapshot(Invocation& invocation, const DoctorOptions& options) {
@@ -232,6 +280,13 @@ void register_doctor(Commands& commands) {
       ->type_name("NAME");
   app->add_flag("--rules", options->rules, "List what the doctor knows");
   app->add_option("--explain", options->explain, "Explain one rule")->type_name("ID");
+  auto* fix = app->add_flag("--fix", options->fix, "Print a plan that mends what is broken");
+  app->add_flag(
+         "--yes", options->yes,
+         "With --fix: remove stale caches, write cukit.yaml, run `cukit up`; nothing of the system")
+      ->needs(fix);
+  app->add_flag("--watch", options->watch, "Run COMMAND and diagnose its failure");
+  app->add_option("command", options->command, "With --watch, after --")->type_name("COMMAND");
   app->add_flag("-v,--verbose", options->verbose, "Show where each consumer looked");
   auto* snapshot = commands.add(
       "snapshot", "Everything the doctor looks at, as JSON for a bug report",

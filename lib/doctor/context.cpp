@@ -106,14 +106,29 @@ const host::PythonEnvironment* python_of(const host::Snapshot& snapshot, std::st
   return found == snapshot.pythons.end() ? nullptr : &*found;
 }
 
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-=:@%,";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) {
+    return std::string(word);
+  }
+  std::string result = "'";
+  for (const char c : word) {
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return result + "'";
+}
+
 std::string pip_install(const Context& context, const std::string& prefix,
                         const std::string& arguments) {
   const auto* python = python_of(context.snapshot, prefix);
   if (python != nullptr && host::find_distribution(*python, "pip") == nullptr) {
-    return fmt::format("uv pip install --python {}/bin/python {}", prefix, arguments);
+    return fmt::format("uv pip install --python {} {}", shell_word(prefix + "/bin/python"),
+                       arguments);
   }
-  return prefix.empty() ? "pip install " + arguments
-                        : fmt::format("{}/bin/python -m pip install {}", prefix, arguments);
+  return prefix.empty()
+             ? "pip install " + arguments
+             : fmt::format("{} -m pip install {}", shell_word(prefix + "/bin/python"), arguments);
 }
 
 std::string metapackage(const Context& context, const std::string& prefix, const std::string& minor,
@@ -150,24 +165,35 @@ Fix cukit_fix(const Context& context, const std::vector<std::string>& consumers)
   std::string torch;
   for (const auto& python : context.snapshot.pythons) {
     if (torch.empty() && !python.torch.empty()) {
-      torch = fmt::format("pytorch: {{venv: {}}}\\n", python.prefix);
+      torch = fmt::format("pytorch: {{venv: {}}}\n", python.prefix);
     }
+  }
+  // a folder's name must not become YAML or shell of its own
+  if (torch.find_first_of("'\"\\%`$#[],&*!|>") != std::string::npos) {
+    torch.clear();
   }
   std::vector<std::string> named;
   std::copy_if(consumers.begin(), consumers.end(), std::back_inserter(named),
                [](const auto& name) { return name != "cmake"; });
-  return {.command = fmt::format(
-              "printf 'cukit: 1\\ngpus: [{}]\\n{}{}' > cukit.yaml && cukit up "
-              "cukit.yaml && eval \"$(cukit env cukit)\"",
-              gpus.empty() ? "native" : join(gpus, ", "), torch,
-              named.empty() ? "" : fmt::format("consumers: [{}]\\n", join(named, ", "))),
-          .effect = "builds a toolkit whose parts belong together, beside everything that is here, "
-                    "and points the consumers at it"};
+  Fix fix;
+  fix.manifest =
+      fmt::format("cukit: 1\ngpus: [{}]\n{}{}", gpus.empty() ? "native" : join(gpus, ", "), torch,
+                  named.empty() ? "" : fmt::format("consumers: [{}]\n", join(named, ", ")));
+  std::string escaped;
+  for (const char c : fix.manifest) {
+    escaped += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  fix.command = fmt::format("printf '{}' > cukit.yaml && cukit up cukit.yaml && eval \"$(cukit env "
+                            "cukit)\"",
+                            escaped);
+  fix.effect = "builds a toolkit whose parts belong together, beside everything that is here, and "
+               "points the consumers at it";
+  return fix;
 }
 
 std::string use_tree(const std::string& root) {
-  return fmt::format("export CUDA_HOME={0} CUDA_PATH={0} CUDACXX={0}/bin/nvcc PATH={0}/bin:$PATH",
-                     root);
+  return fmt::format("export CUDA_HOME={0} CUDA_PATH={0} CUDACXX={1} PATH={2}:$PATH",
+                     shell_word(root), shell_word(root + "/bin/nvcc"), shell_word(root + "/bin"));
 }
 
 bool is_wheel_tree(const host::Toolkit& kit) {

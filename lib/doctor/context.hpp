@@ -66,6 +66,8 @@ std::vector<UsedTree> trees_with_nvcc(const Context& context);
 /// Lets a finding about a tree that nobody uses count less.
 void weigh(Finding& finding, const std::vector<std::string>& users);
 
+/// A word for a shell: as it is when nothing in it means anything to one, else in single quotes.
+std::string shell_word(std::string_view word);
 /// `uv pip install --python PREFIX ...` or `PREFIX/bin/python -m pip install ...`, as the
 /// environment has it.
 std::string pip_install(const Context& context, const std::string& prefix,

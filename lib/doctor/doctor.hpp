@@ -19,9 +19,13 @@ struct Evidence {
   std::string fact = {};
 };
 
+/// Commands are for a shell, with every path quoted that needs it: names of folders come from
+/// outside.
 struct Fix {
   std::string command = {}; ///< for a shell; may be a sentence where no command can do it
   std::string effect = {};
+  std::string manifest = {}; ///< what `cukit up` would be given
+  std::string removes = {};  ///< a cache folder that the command deletes
 };
 
 struct Finding {

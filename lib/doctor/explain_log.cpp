@@ -68,8 +68,8 @@ void mention_library(const Context& context, const Hit& hit, Finding& finding) {
     if (const auto found = kit.libraries.find(name); found != kit.libraries.end()) {
       finding.evidence.push_back({found->second, "is there, but not in the loader's path"});
       const auto folder = found->second.substr(0, found->second.rfind('/'));
-      finding.fix.push_back(
-          {fmt::format("export LD_LIBRARY_PATH={}", folder), "for the program that needs it"});
+      finding.fix.push_back({fmt::format("export LD_LIBRARY_PATH={}", shell_word(folder)),
+                             "for the program that needs it"});
       break;
     }
   }
@@ -148,7 +148,7 @@ void fill(const Context& context, const Hit& hit, Finding& finding) {
       if (kit.headers.contains("cccl/nv/target")) {
         finding.evidence.push_back({kit.include + "/cccl", "holds CCCL " + kit.cccl});
         finding.fix.push_back(
-            {fmt::format("export CPLUS_INCLUDE_PATH={}/cccl", kit.include),
+            {"export CPLUS_INCLUDE_PATH=" + shell_word(kit.include + "/cccl"),
              "g++ finds what nvcc finds by itself; or add -I{}/cccl to the build"});
         finding.fix.back().effect = fmt::format(
             "g++ finds what nvcc finds by itself; or add -I{}/cccl to the build", kit.include);
@@ -219,7 +219,8 @@ void fill(const Context& context, const Hit& hit, Finding& finding) {
         if (file.starts_with("lib" + name + ".so.") && finding.evidence.empty()) {
           finding.evidence.push_back({path, "the only name"});
           finding.fix.push_back(
-              {fmt::format("ln -s {} {}/lib{}.so", file, path.substr(0, path.rfind('/')), name),
+              {fmt::format("ln -s {} {}", shell_word(file),
+                           shell_word(path.substr(0, path.rfind('/')) + "/lib" + name + ".so")),
                "the name that ld looks for"});
         }
       }

@@ -267,8 +267,9 @@ void gates(const Context& context, Findings& findings) {
     finding.evidence = {
         {found.nvcc, "nvcc " + value_or(found.nvcc_version, "of an unknown version")},
         {"PATH", "no nvcc in it"}};
-    finding.fix = {{fmt::format("export PATH={}/bin:$PATH", found.root), "nvcc is found"},
-                   {"export VLLM_HAS_FLASHINFER_CUBIN=1", "where compiled kernels are installed"}};
+    finding.fix = {
+        {fmt::format("export PATH={}:$PATH", shell_word(found.root + "/bin")), "nvcc is found"},
+        {"export VLLM_HAS_FLASHINFER_CUBIN=1", "where compiled kernels are installed"}};
   }
 }
 
@@ -372,8 +373,8 @@ void inactive_conda(const Context& context, Findings& findings) {
           fmt::format("python of {} is in PATH, CONDA_PREFIX is not set", python.prefix);
       finding.evidence = {{python.prefix, "a conda environment with CUDA packages"},
                           {"CONDA_PREFIX", "not set"}};
-      finding.fix = {
-          {"conda activate " + python.prefix, "sets CONDA_PREFIX and runs the activation scripts"}};
+      finding.fix = {{"conda activate " + shell_word(python.prefix),
+                      "sets CONDA_PREFIX and runs the activation scripts"}};
       finding.consumers = {"cupy"};
     }
   }

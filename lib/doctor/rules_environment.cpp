@@ -88,7 +88,7 @@ void malformed(const Context& context, Findings& findings) {
     finding.consumers = users_of(context, name);
     const auto good = stripped(value);
     finding.fix.push_back(
-        {fmt::format("export {}={}", name, good.empty() ? "/usr/local/cuda" : good),
+        {fmt::format("export {}={}", name, shell_word(good.empty() ? "/usr/local/cuda" : good)),
          "a plain absolute path of the toolkit's root"});
   }
   if (const auto value = variable(context.snapshot, "CUDACXX");
@@ -97,7 +97,8 @@ void malformed(const Context& context, Findings& findings) {
     finding.cause = "CUDACXX " + what_is_wrong(value);
     finding.evidence.push_back({"CUDACXX", "`" + value + "`"});
     finding.consumers = {"cmake"};
-    finding.fix.push_back({"export CUDACXX=" + stripped(value), "the path of nvcc alone"});
+    finding.fix.push_back(
+        {"export CUDACXX=" + shell_word(stripped(value)), "the path of nvcc alone"});
   }
 }
 
@@ -146,7 +147,7 @@ void disagree(const Context& context, Findings& findings) {
   auto& finding = findings.add("variables-disagree");
   finding.cause = "CUDA_HOME and CUDA_PATH name two toolkits";
   finding.evidence = {{"CUDA_HOME", home}, {"CUDA_PATH", path}};
-  finding.fix.push_back({"export CUDA_PATH=" + home, "the same for everybody"});
+  finding.fix.push_back({"export CUDA_PATH=" + shell_word(home), "the same for everybody"});
 }
 
 /// Include folders that a variable adds: of -I, -isystem in flags, or of a list.

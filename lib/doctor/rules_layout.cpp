@@ -64,7 +64,8 @@ void library_folder(const Context& context, Findings& findings) {
       if (is_linked_by_nvcc) {
         finding.evidence.push_back({kit->root + "/bin/nvcc.profile", "looks into lib64"});
       }
-      finding.fix = {{fmt::format("ln -s lib {}/lib64", kit->root), "the name that is looked for"},
+      finding.fix = {{fmt::format("ln -s lib {}", shell_word(kit->root + "/lib64")),
+                      "the name that is looked for"},
                      cukit_fix(context, finding.consumers)};
     }
   }
@@ -93,7 +94,8 @@ void library_names(const Context& context, Findings& findings) {
         finding.evidence = {{versioned->second, "the only name"},
                             {kit->root + "/lib/" + plain, "not there"}};
         const auto folder = versioned->second.substr(0, versioned->second.rfind('/'));
-        finding.fix = {{fmt::format("ln -s {} {}/{}", versioned->first, folder, plain),
+        finding.fix = {{fmt::format("ln -s {} {}", shell_word(versioned->first),
+                                    shell_word(folder + "/" + plain)),
                         "the name that ld looks for"},
                        cukit_fix(context, finding.consumers)};
       }
@@ -270,7 +272,7 @@ void dlto(const Context& context, Findings& findings) {
       finding.fix = {{fmt::format("mkdir -p {0}/nvvm/lib64 && ln -s ../../lib/libnvvm.so.4 "
                                   "{0}/nvvm/lib64/libnvvm.so && ln -s ../../lib/libnvvm.so.4 "
                                   "{0}/nvvm/lib64/libnvvm.so.4",
-                                  tree.kit->root),
+                                  shell_word(tree.kit->root)),
                       "the names that nvlink opens"}};
     }
   }
@@ -343,7 +345,7 @@ void builtins(const Context& context, Findings& findings) {
     finding.fix = {{pip_install(context, kit.environment,
                                 fmt::format("--force-reinstall --no-deps {}", project)),
                     "libnvrtc and its builtins of one release"},
-                   {fmt::format("export LD_LIBRARY_PATH={}/lib", kit.root),
+                   {"export LD_LIBRARY_PATH=" + shell_word(kit.root + "/lib"),
                     "where both are installed elsewhere"}};
     for (const auto& found : context.found) {
       if (found.compiles == "nvrtc" && found.kit == &kit) {
@@ -375,9 +377,8 @@ void libdevice(const Context& context, Findings& findings) {
     }
     if (other != kits.end()) {
       finding.evidence.push_back({other->libdevice, "is there, but nobody looks"});
-      finding.fix.push_back(
-          {fmt::format("export XLA_FLAGS=--xla_gpu_cuda_data_dir={}", other->root),
-           "XLA's own way to be told"});
+      finding.fix.push_back({"export XLA_FLAGS=--xla_gpu_cuda_data_dir=" + shell_word(other->root),
+                             "XLA's own way to be told"});
     }
     finding.fix.push_back(cukit_fix(context, finding.consumers));
   }

@@ -43,7 +43,8 @@ void stub_distributions(const Context& context, Findings& findings) {
       finding.cause = fmt::format("{} {} is a placeholder; the package is called {}", dist.name,
                                   dist.version, real);
       finding.evidence.push_back({dist.path, dist.version});
-      finding.fix.push_back({pip_install(context, python.prefix, real), "the real package"});
+      finding.fix.push_back(
+          {pip_install(context, python.prefix, shell_word(real)), "the real package"});
     }
   }
 }
@@ -67,7 +68,8 @@ void clobbers(const Context& context, Findings& findings) {
               : fmt::format("files of {} are not as it brought them", *owners.begin());
       if (finding.fix.empty()) {
         finding.fix.push_back(
-            {pip_install(context, python.prefix, "--force-reinstall --no-deps " + *owners.rbegin()),
+            {pip_install(context, python.prefix,
+                         "--force-reinstall --no-deps " + shell_word(*owners.rbegin())),
              owners.size() > 1 ? "after removing the other one: the files are then of one wheel"
                                : "the files as the wheel brings them"});
       }
@@ -93,7 +95,8 @@ void extensions(const Context& context, Findings& findings) {
           finding.evidence = {{extension.path, "needs " + name},
                               {python.prefix, "torch " + python.torch}};
           finding.fix = {
-              {pip_install(context, python.prefix, "--force-reinstall " + extension.distribution),
+              {pip_install(context, python.prefix,
+                           "--force-reinstall " + shell_word(extension.distribution)),
                fmt::format("from the index with wheels for cu{}", major_of(python.torch_cuda))}};
         }
       }
@@ -134,7 +137,7 @@ void shadows(const Context& context, Findings& findings) {
                             {own->second, value_or(wheel, "of the wheel")}};
         finding.fix = {{"unset LD_LIBRARY_PATH", "torch's wheels find their own libraries"},
                        {fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
-                                    own->second.substr(0, own->second.rfind('/'))),
+                                    shell_word(own->second.substr(0, own->second.rfind('/')))),
                         "where something else needs the variable"}};
       }
     }
@@ -183,9 +186,9 @@ void companions(const Context& context, Findings& findings) {
                                     other->version);
         finding.evidence = {{main->path, main->version}, {other->path, other->version}};
         finding.consumers = {recipe.name};
-        finding.fix = {{pip_install(context, python.prefix,
-                                    fmt::format("'{}=={}'", other->name, main->version)),
-                        "the companion of the installed version"}};
+        finding.fix = {
+            {pip_install(context, python.prefix, shell_word(other->name + "==" + main->version)),
+             "the companion of the installed version"}};
       }
     }
   }

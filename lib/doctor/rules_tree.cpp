@@ -66,10 +66,11 @@ void linked_alone(const Context& context, Findings& findings) {
                                 nvcc->second.path, nvcc->second.real);
     finding.evidence = {{nvcc->second.path, "a link to " + nvcc->second.real}};
     const auto real_root = nvcc->second.real.substr(0, nvcc->second.real.rfind("/bin/"));
-    finding.fix = {{use_tree(real_root), "the real file, with its profile beside it"},
-                   {fmt::format("printf '#!/bin/sh\\nexec {} \"$@\"\\n' > {}", nvcc->second.real,
-                                nvcc->second.path),
-                    "a script instead of the link"}};
+    finding.fix = {
+        {use_tree(real_root), "the real file, with its profile beside it"},
+        {fmt::format("rm {1} && printf '#!/bin/sh\\nexec %s \"$@\"\\n' {0} > {1} && chmod +x {1}",
+                     shell_word(nvcc->second.real), shell_word(nvcc->second.path)),
+         "a script instead of the link"}};
     weigh(finding, users);
   }
 }
