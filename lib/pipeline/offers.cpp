@@ -49,6 +49,12 @@ Result<void> load_redist(Session& session, const resolve::Wanted& wanted,
   }
   catalog::RedistIndex index(*client, *sources, *pins);
   auto loaded = index.load(products, session.stop);
+  if (loaded && loaded->manifests.empty()) { // so that a conflict can say what there is
+    for (auto& product : products) {
+      product.wants = {};
+    }
+    loaded = index.load(products, session.stop);
+  }
   if (!loaded) {
     auto error = std::move(loaded).error();
     if (error.code == ErrorCode::source && !wanted.wheels) {
