@@ -39,7 +39,7 @@ std::string draft_name(const InitOptions& options) {
     return options.name;
   }
   const auto stem = fs::path(options.output).stem().string();
-  return names::is_valid_name(stem) ? stem : "cukit";
+  return options.output != "-" && names::is_valid_name(stem) ? stem : "cukit";
 }
 
 Result<void> add_sources(const InitOptions& options, const knowledge::Knowledge& knowledge,

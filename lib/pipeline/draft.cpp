@@ -59,7 +59,7 @@ std::string write(const Draft& draft) {
   for (const auto& remark : draft.remarks) {
     out += fmt::format("# {}\n", printable(remark));
   }
-  out += fmt::format("cukit: 1\nname: {}\n", draft.name);
+  out += fmt::format("cukit: 1\nname: \"{}\"\n", draft.name);
   std::vector<const DraftField*> toolkit;
   bool is_toolkit_written = false;
   for (const auto key : k_order) {

@@ -325,6 +325,13 @@ Outcome<Locked> ensure_lock(Session& session, const fs::path& manifest_path) {
   const auto text = lock::write(resolution.lock);
   result.changed = !result.before || read_file(result.path, limits::k_lock_bytes) != text;
   result.lock = std::move(resolution.lock);
+  if (!result.changed && !settings.upgrade.empty()) {
+    result.notes.push_back(
+        {.text = fmt::format("{} stays: CUDA {} goes with it, or nothing newer is offered; "
+                             "--upgrade=cuda lets the release go",
+                             join(settings.upgrade, ", "), result.lock.release.text()),
+         .source = "--upgrade"});
+  }
   if (result.changed && !settings.dry_run) {
     CUKIT_TRY(write_file_atomic(result.path, text));
   }
