@@ -209,12 +209,13 @@ def archives(b):
     """The same content as tar.xz archives in NVIDIA's layout."""
     b.need("xz", "tar")
     redist = f"{b.scratch}/redist"
-    subprocess.run([sys.executable, f"{ROOT}/tests/support/make_redist.py", f"{b.scratch}/wheels", redist], check=True)
+    subprocess.run([sys.executable, f"{ROOT}/tests/support/make_redist.py", f"{b.scratch}/wheels", redist, "13.2.9", "--level", "6"],
+                   check=True)
     found = [os.path.join(at, f) for at, _, names in os.walk(redist) for f in names if f.endswith(".tar.xz")]
     manifest = f"{b.scratch}/archives.yaml"
     with open(manifest, "w", encoding="utf-8") as out:
         out.write(open(b.manifest, encoding="utf-8").read().replace("name: sixteen", "name: archives") + "sources: [redist]\n")
-    env = b.environment("archives-lock", CUKIT_REDIST_URL=redist, CUKIT_UNPINNED="1")
+    env = b.environment("archives-lock", CUKIT_REDIST_URL=redist)
     subprocess.run([b.cukit, "lock", manifest], env=env, check=True, stdout=subprocess.DEVNULL)
     used = {os.path.basename(f) for f in re.findall(r"file: (\S+)", open(f"{b.scratch}/archives.lock.yaml", encoding="utf-8").read())}
     files = [f for f in found if os.path.basename(f) in used]

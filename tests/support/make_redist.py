@@ -11,6 +11,7 @@ As in NVIDIA's archives: one top folder named like the file, LICENSE in it, read
 libraries, nvvm/ below its own folder, lib/stubs/libcuda.so without its .so.1, and pkg-config/*.pc with an absolute root.
 """
 import argparse
+import concurrent.futures
 import hashlib
 import io
 import json
@@ -122,6 +123,17 @@ def write_archive(path, top, files, level):
             archive.addfile(entry, io.BytesIO(data))
 
 
+def make_component(folder, options, component, version, path):
+    """Writes one archive and returns what the manifest says of it."""
+    top = f"{component}-{options.platform}-{version}-archive"
+    relative = f"{component}/{options.platform}/{top}.tar.xz"
+    write_archive(folder / relative, top, content(component, version, path), options.level)
+    data = (folder / relative).read_bytes()
+    return {"name": component, "license": "CUDA Toolkit", "license_path": f"{component}/LICENSE.txt", "version": version,
+            options.platform: {"relative_path": relative, "sha256": hashlib.sha256(data).hexdigest(),
+                               "md5": hashlib.md5(data).hexdigest(), "size": str(len(data))}}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("wheels")
@@ -136,18 +148,12 @@ def main():
         sys.exit(f"{options.wheels} holds no nvcc of {options.nvcc or options.label}")
     folder = options.base / "cuda" / "redist"
     manifest = {"release_date": "2025-01-01", "release_label": options.label, "release_product": "cuda"}
-    for project, (version, path) in sorted(found.items()):
-        component = NAMES[project]
-        top = f"{component}-{options.platform}-{version}-archive"
-        relative = f"{component}/{options.platform}/{top}.tar.xz"
-        write_archive(folder / relative, top, content(component, version, path), options.level)
-        data = (folder / relative).read_bytes()
-        manifest[component] = {
-            "name": component, "license": "CUDA Toolkit", "license_path": f"{component}/LICENSE.txt", "version": version,
-            options.platform: {"relative_path": relative, "sha256": hashlib.sha256(data).hexdigest(),
-                               "md5": hashlib.md5(data).hexdigest(), "size": str(len(data))},
-        }
+    with concurrent.futures.ProcessPoolExecutor() as pool:  # xz takes nearly all of the time
+        described = {NAMES[project]: pool.submit(make_component, folder, options, NAMES[project], version, path)
+                     for project, (version, path) in sorted(found.items())}
+        manifest.update((component, one.result()) for component, one in described.items())
     (folder / f"redistrib_{options.label}.json").write_text(json.dumps(manifest, indent=4))
 
 
-main()
+if __name__ == "__main__":
+    main()
