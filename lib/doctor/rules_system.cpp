@@ -12,14 +12,17 @@ namespace {
 /// through torch and FlashInfer, which pass it on.
 const host::HostCompiler* taken_compiler(const host::Snapshot& snapshot, std::string& named_by) {
   const auto by_path = [&](std::string_view path) -> const host::HostCompiler* {
-    const auto base = path.substr(path.rfind('/') + 1);
+    const auto slash = path.rfind('/');
+    std::string cxx(path.substr(slash + 1)); // npos + 1 is 0
+    if (cxx.starts_with("gcc")) {
+      cxx.replace(0, 3, "g++");
+    }
+    const auto whole =
+        slash == std::string_view::npos ? cxx : std::string(path.substr(0, slash + 1)) + cxx;
     for (const auto& compiler : snapshot.compilers) {
       const auto own = std::string_view(compiler.path).substr(compiler.path.rfind('/') + 1);
-      std::string cxx(base);
-      if (cxx.starts_with("gcc")) {
-        cxx = "g++" + cxx.substr(3);
-      }
-      if (compiler.path == path || compiler.real == path || own == cxx) {
+      if (compiler.path == whole || compiler.real == whole ||
+          (slash == std::string_view::npos && own == cxx)) {
         return &compiler;
       }
     }

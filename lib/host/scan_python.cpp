@@ -264,8 +264,8 @@ public:
 
   void add(const std::string& prefix, const std::string& found_by, bool is_asked = false) {
     const auto entry = prefix.starts_with('/') ? view_.find(prefix) : std::nullopt;
-    if (!entry || !entry->is_folder) {
-      return;
+    if (!entry || !entry->is_folder || entry->real == "/") {
+      return; // /bin is /usr/bin
     }
     for (auto& known : list_) {
       if (known.prefix == entry->real) {

@@ -193,7 +193,7 @@ void scan_system(const RootView& view, Snapshot& snapshot) {
       snapshot.os = printable(name);
     }
   }
-  const auto look = quick_look(view.on_host(""));
+  const auto look = quick_look(view.on_host("/"));
   if (look.driver) {
     snapshot.driver = driver_text(*look.driver);
   }
@@ -227,6 +227,19 @@ std::vector<HostCompiler> scan_compilers(const RootView& view, const Environment
     for (int version = 9; version <= 20; ++version) {
       add(join_path(folder, fmt::format("g++-{}", version)), "gcc");
     }
+  }
+  // named by a variable, perhaps outside of PATH; nvcc wants the C++ compiler of the pair
+  for (const char* name : {"NVCC_CCBIN", "CUDAHOSTCXX", "CC"}) {
+    const auto value = environment.get(name).value_or("");
+    std::string base(name_of(value));
+    const bool is_clang = base.find("clang") != std::string::npos;
+    if (!value.starts_with('/')) {
+      continue;
+    }
+    if (!is_clang && base.starts_with("gcc")) {
+      base.replace(0, 3, "g++");
+    }
+    add(join_path(parent_of(value), base), is_clang ? "clang" : "gcc");
   }
   return result;
 }

@@ -148,6 +148,9 @@ public:
     }
     for (const std::string_view folder : {"/home/", "/Users/"}) {
       for (auto at = text.find(folder); at != std::string::npos; at = text.find(folder, at + 1)) {
+        if (!begins_path(text, at)) {
+          continue; // /opt/home/bin
+        }
         const auto begin = at + folder.size();
         const auto end = std::min(text.find_first_of("/:; \"'", begin), text.size());
         text.replace(begin, end - begin, "user");
@@ -157,6 +160,12 @@ public:
   }
 
 private:
+  /// Whether a path begins there: at the front, behind a separator, behind -I or -L.
+  static bool begins_path(const std::string& text, std::size_t at) {
+    constexpr std::string_view separators = ":=;, \"'(`";
+    return at == 0 || separators.find(text[at - 1]) != std::string_view::npos ||
+           (at >= 2 && text[at - 2] == '-' && (text[at - 1] == 'I' || text[at - 1] == 'L'));
+  }
   static void replace(std::string& text, const std::string& from, const std::string& to) {
     for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
       const auto end = at + from.size();

@@ -73,6 +73,31 @@ TEST(Snapshot, knows_one_toolkit_by_all_of_its_names) {
   EXPECT_EQ(toolkit_of(snapshot, "/usr/local/cuda-12.0/bin/nvcc"), nullptr);
 }
 
+TEST(Snapshot, names_driver_and_gpu_of_the_root) {
+  test::FakeRoot root;
+  root.gpu("NVIDIA H200", "580.159.04");
+  const auto snapshot = look(root);
+  EXPECT_EQ(snapshot.driver, "580.159.04");
+  ASSERT_EQ(snapshot.gpus.size(), 1U);
+  EXPECT_EQ(snapshot.gpus[0].name, "NVIDIA H200");
+  if (path_exists("/proc/driver/nvidia/version")) {
+    EXPECT_FALSE(
+        take_snapshot(
+            {.root = "/", .environment = {}, .venvs = {}, .toolkits = {}, .ask_devices = false})
+            .driver.empty());
+  }
+}
+
+TEST(Snapshot, knows_a_compiler_that_only_a_variable_names) {
+  test::FakeRoot root;
+  root.put("/opt/gcc/bin/g++", "#!/bin/sh\necho 'g++ (GCC) 14.2.0'\n", 0755);
+  root.environment.set("CC", "/opt/gcc/bin/gcc");
+  const auto snapshot = look(root);
+  ASSERT_EQ(snapshot.compilers.size(), 2U);
+  EXPECT_EQ(snapshot.compilers[1].path, "/opt/gcc/bin/g++");
+  EXPECT_EQ(snapshot.compilers[1].version, "14.2.0");
+}
+
 TEST(Snapshot, executes_nothing_of_the_root) {
   test::FakeRoot root;
   root.toolkit("/usr/local/cuda", "13.0.88");
