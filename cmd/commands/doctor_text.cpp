@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace cukit::cmd {
@@ -71,8 +72,11 @@ std::string finding_text(const ui::Terminal& terminal, const doctor::Finding& fi
                     terminal.paint(ui::Style::dim, "  [" + finding.id + "]") + "\n";
   out += wrapped(printable(finding.cause), width, "  ");
   for (const auto& item : finding.evidence) {
-    out += "    " + terminal.paint(ui::Style::dim, printable(item.path)) + "  " +
-           printable(item.fact) + "\n";
+    const auto path = printable(item.path);
+    const auto fact = printable(item.fact);
+    const bool fits = path.size() + fact.size() + 6 <= width;
+    out += "    " + terminal.paint(ui::Style::dim, path) +
+           (fits ? "  " + fact + "\n" : "\n" + wrapped(fact, width, "        "));
   }
   if (!finding.consumers.empty()) {
     out += wrapped("affects " + join(finding.consumers, ", "), width, "  ");
@@ -94,15 +98,18 @@ std::string consumer_table(const ui::Terminal& terminal,
   ui::Table table;
   table.row({"consumer", "nvcc", "headers", "ptxas", "verdict", "from"},
             std::vector<ui::Style>(6, ui::Style::bold));
-  std::string usual;
+  std::map<std::string, int> votes;
   for (const auto& found : consumers) {
-    usual = usual.empty() ? found.nvcc_version : usual;
+    votes[found.nvcc_version] += found.nvcc_version.empty() ? 0 : 1;
   }
+  const auto usual = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   for (const auto& found : consumers) {
     const auto verdict = found.verdict == doctor::Verdict::works   ? ui::Style::good
                          : found.verdict == doctor::Verdict::fails ? ui::Style::bad
                                                                    : ui::Style::dim;
-    const bool is_other = !found.nvcc_version.empty() && found.nvcc_version != usual;
+    const bool is_other =
+        !found.nvcc_version.empty() && usual != votes.end() && found.nvcc_version != usual->first;
     auto from = !found.root.empty() ? found.root : !found.nvcc.empty() ? found.nvcc : found.ptxas;
     const auto limit = columns(terminal) > 62 ? columns(terminal) - 62 : 10;
     if (from.size() > limit) {

@@ -42,6 +42,12 @@ bool nvcc_finds_libraries(const host::Toolkit& kit) {
   return kit.profile != "target" || has_folder(kit, "lib64") || has_targets(kit);
 }
 
+/// 13-0: as NVIDIA's Debian packages write it.
+std::string dashed(std::string minor) {
+  std::replace(minor.begin(), minor.end(), '.', '-');
+  return minor;
+}
+
 void library_folder(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     const auto* kit = found.kit;
@@ -119,10 +125,10 @@ void stub(const Context& context, Findings& findings) {
       finding.cause = fmt::format(
           "-lcuda: neither {}/lib64/stubs nor the loader's folders hold libcuda.so", kit->root);
       finding.evidence = {{kit->root + "/lib64/stubs/libcuda.so", "not there"}};
-      finding.fix = {
-          cukit_fix(context, finding.consumers),
-          {"apt-get install cuda-driver-dev-" + value_or(minor_of(found.nvcc_version), "13.0"),
-           "NVIDIA's package of the stub"}};
+      finding.fix = {cukit_fix(context, finding.consumers),
+                     {"apt-get install cuda-driver-dev-" +
+                          dashed(value_or(minor_of(found.nvcc_version), "13.0")),
+                      "NVIDIA's package of the stub"}};
     }
   }
 }
@@ -249,12 +255,11 @@ void tools(const Context& context, Findings& findings) {
       finding.cause = fmt::format("{} runs {}/bin/{}, which is not there", found.consumer,
                                   found.kit->root, name);
       finding.evidence = {{found.kit->root + "/bin/" + name, "not there"}};
-      auto dashed = minor_of(found.nvcc_version);
-      std::replace(dashed.begin(), dashed.end(), '.', '-');
       finding.fix = {is_wheel_tree(*found.kit)
                          ? Fix{pip_install(context, found.kit->environment, "nvidia-cuda-" + name),
                                "the wheel with this tool (from 13.2 on; it reads older binaries)"}
-                         : Fix{fmt::format("apt-get install cuda-{}-{}", name, dashed),
+                         : Fix{fmt::format("apt-get install cuda-{}-{}", name,
+                                           dashed(minor_of(found.nvcc_version))),
                                "NVIDIA's own package"},
                      cukit_fix(context, finding.consumers)};
     }

@@ -302,7 +302,9 @@ void parts(const Context& context, Findings& findings) {
              "ptxas " + value_or(other == nullptr ? "" : other->version, "of an unknown version") +
                  ", in PATH: nvcc runs this one"});
       }
-      finding.cause = fmt::format("{} has nvcc, but no {}", tree.kit->root, name);
+      finding.cause = finding.cause.empty()
+                          ? fmt::format("{} has nvcc, but no {}", tree.kit->root, name)
+                          : fmt::format("{}, {}", finding.cause, name);
       weigh(finding, tree.users);
       if (finding.fix.empty()) {
         add_match_fix(context, *tree.kit, finding);
