@@ -5,6 +5,7 @@
 #include "commands/doctor_fix.hpp"
 #include "commands/doctor_text.hpp"
 #include "commands/doctor_watch.hpp"
+#include "doctor/image_root.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -90,12 +91,19 @@ Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorO
   }
   host::SnapshotRequest request;
   request.environment = invocation.environment;
+  std::optional<doctor::ImageRoot> image; // lives as long as it is looked at
   if (!options.root.empty()) {
-    if (!folder_exists(options.root)) {
-      return fail(ErrorCode::usage, "{} is no folder", options.root);
-    }
     request.root = options.root;
     request.environment = default_environment();
+    if (doctor::is_image(options.root)) {
+      CUKIT_TRY_ASSIGN(
+          image,
+          doctor::open_image(options.root, invocation.environment.get("TMPDIR").value_or("/tmp")));
+      request.root = image->root();
+      request.environment = image->environment;
+    } else if (!folder_exists(options.root)) {
+      return fail(ErrorCode::usage, "{} is no folder and no image", options.root);
+    }
   }
   if (!options.env.empty()) {
     CUKIT_TRY_ASSIGN(request.environment, read_environment(options.env));
@@ -247,8 +255,9 @@ int run_snapshot(Invocation& invocation, const DoctorOptions& options) {
 }
 
 void add_places(CLI::App& app, DoctorOptions& options) {
-  app.add_option("--root", options.root,
-                 "Look at this folder as if it were / (an image, a copied machine)")
+  app.add_option(
+         "--root", options.root,
+         "Look at this folder as if it were /; also an OCI layout, or what `docker save` wrote")
       ->type_name("DIR");
   app.add_option("--env", options.env,
                  "NAME=VALUE lines that are the environment instead of this one")

@@ -1,0 +1,24 @@
+// A container image (an OCI layout folder, or the tar file that `docker save` and `podman save`
+// write) as a root folder for the doctor. Layers are laid over each other in a scratch folder with
+// what the doctor reads in them; every other file is there by name and size alone. Hostile bytes:
+// nothing is written outside of the scratch folder, no link is followed, devices are passed over.
+#pragma once
+
+#include "base/environment.hpp"
+#include "base/files.hpp"
+
+namespace cukit::doctor {
+
+struct ImageRoot {
+  TempDirectory folder; ///< removed with the value
+  Environment environment;
+  [[nodiscard]] fs::path root() const { return folder.path() / "root"; }
+};
+
+/// Whether the path is a layout folder or a tar file rather than a root folder.
+bool is_image(const fs::path& path);
+/// Layers may be plain or gzip; other compressions are an error that names them. For an image of
+/// several platforms the first that is for this machine's is taken.
+Result<ImageRoot> open_image(const fs::path& path, const fs::path& scratch);
+
+} // namespace cukit::doctor
