@@ -215,6 +215,16 @@ void fill(const Context& context, const Hit& hit, Finding& finding) {
     auto name = dash == std::string::npos ? std::string("cudart") : hit.text.substr(dash + 2);
     name = name.substr(0, name.find_first_of(": '\""));
     for (const auto& kit : context.snapshot.toolkits) {
+      const auto& folders = kit.library_folders;
+      const auto has = [&](const char* folder) {
+        return std::find(folders.begin(), folders.end(), folder) != folders.end();
+      };
+      if (id == "library-folder-missing" && kit.tools.contains("nvcc") && has("lib") &&
+          !has("lib64")) {
+        finding.evidence.push_back({kit.root + "/lib64", "not there"});
+        finding.fix.push_back(
+            {"ln -s lib " + shell_word(kit.root + "/lib64"), "the name that is looked for"});
+      }
       for (const auto& [file, path] : kit.libraries) {
         if (file.starts_with("lib" + name + ".so.") && finding.evidence.empty()) {
           finding.evidence.push_back({path, "the only name"});
@@ -249,8 +259,8 @@ void attach(const Context& context, const Hit& hit, Findings& findings) {
     known = &findings.add(id, default_fix_subject(id));
     fill(context, hit, *known);
   }
-  if (known->severity != Severity::note || hit.message->causes.size() > 1) {
-    known->severity = Severity::error; // it is what broke the build
+  if (known->id != "host-scan-of-cuda-source") { // the one message that means nothing
+    known->severity = Severity::error;           // it is what broke the build
   }
   if (known->log_line == 0) {
     known->log_line = hit.line;

@@ -49,6 +49,17 @@ void add_match_fix(const Context& context, const host::Toolkit& kit, Finding& fi
   }
 }
 
+/// pip counts a package as installed whatever became of its files.
+void add_reinstall(const Context& context, const host::Toolkit& kit, const char* dist,
+                   Finding& finding) {
+  if (const auto version = owner(kit, dist); !version.empty()) {
+    finding.fix.push_back({pip_install(context, kit.environment,
+                                       "--force-reinstall --no-deps " +
+                                           shell_word(std::string(dist) + "==" + version)),
+                           "the files as the wheel brings them"});
+  }
+}
+
 void linked_alone(const Context& context, Findings& findings) {
   for (const auto& kit : context.snapshot.toolkits) {
     const auto nvcc = kit.tools.find("nvcc");
@@ -277,6 +288,7 @@ void nvlink(const Context& context, Findings& findings) {
     finding.evidence = {{tree.kit->root + "/bin/ptxas", ptxas},
                         {tree.kit->root + "/bin/nvlink", linker}};
     weigh(finding, tree.users);
+    add_reinstall(context, *tree.kit, "nvidia-cuda-nvcc", finding);
     add_match_fix(context, *tree.kit, finding);
   }
 }
@@ -307,6 +319,9 @@ void parts(const Context& context, Findings& findings) {
                           : fmt::format("{}, {}", finding.cause, name);
       weigh(finding, tree.users);
       if (finding.fix.empty()) {
+        add_reinstall(context, *tree.kit,
+                      std::string_view(name) == "cicc" ? "nvidia-nvvm" : "nvidia-cuda-nvcc",
+                      finding);
         add_match_fix(context, *tree.kit, finding);
       }
     }

@@ -15,8 +15,10 @@ cat >"$scratch/k.cu" <<'CU'
 #include <cuda/std/type_traits>
 __global__ void k(int* x) { auto block = cooperative_groups::this_thread_block(); x[0] = (int)block.size(); }
 CU
-compiles() { bare PATH="$cu13/bin:/usr/bin:/bin" CUDA_HOME="$cu13" "$cu13/bin/nvcc" -arch=sm_120 -c "$scratch/k.cu" -o "$scratch/k.o" >"$scratch/log" 2>&1; }
-doctor() { env -i PATH="$cu13/bin:/usr/bin:/bin" HOME="$scratch" CUDA_HOME="$cu13" "$CUKIT" --json doctor --venv "$venv" --gpu sm_120 --consumer cmake "$@" >"$scratch/report.json"; }
+build=(-c)
+nvcc=$cu13/bin/nvcc
+compiles() { bare PATH="$(dirname "$nvcc"):/usr/bin:/bin" CUDA_HOME="$cu13" "$nvcc" -arch=sm_120 "${build[@]}" "$scratch/k.cu" -o "$scratch/k.o" >"$scratch/log" 2>&1; }
+doctor() { bare PATH="$(dirname "$nvcc"):/usr/bin:/bin" CUDA_HOME="$cu13" "$CUKIT" --json doctor --venv "$venv" --gpu sm_120 --consumer cmake "$@" >"$scratch/report.json"; }
 
 # What fails, how nvcc says it, the cause that the doctor must name first; then the printed fix, and it compiles.
 turn() {
@@ -53,3 +55,29 @@ put nvidia-cuda-crt==13.2.78
 sed -i 's/auto block.*/x[0] = 1; } void run(int* x) { k<<<1, 1>>>(x); }/' "$scratch/k.cu"
 turn "crt of 13.2 with nvcc 13.0" "__cudaLaunch" crt-differs
 mend
+
+echo '__global__ void k(int* x) { x[0] = 1; } int main() { k<<<1, 1>>>(nullptr); }' >"$scratch/k.cu"
+build=()
+turn "a tree without lib64" "cannot find -lcuda(rt_static|devrt)" library-folder-missing
+mend
+build=(-dlto -rdc=true)
+turn "-dlto without nvvm/lib64" "elfLink linker library load error" dlto-library-missing
+mend
+build=(-rdc=true)
+uv pip install -q --no-deps --target "$scratch/newer" nvidia-cuda-nvcc==13.2.78 || skip "the wheels cannot be downloaded"
+cp "$scratch/newer/nvidia/cu13/bin/ptxas" "$cu13/bin/ptxas"
+turn "ptxas 13.2 with nvlink 13.0" "newer than toolkit" nvlink-differs
+mend
+build=(-c)
+rm "$cu13/bin/ptxas"
+turn "no ptxas" "ptxas: not found" part-missing
+mend
+mkdir -p "$scratch/bin"
+ln -s "$cu13/bin/nvcc" "$scratch/bin/nvcc"
+nvcc=$scratch/bin/nvcc
+echo '#include <cuda_runtime.h>' >>"$scratch/k.cu"
+turn "nvcc linked alone" "cuda_runtime.h: No such file|cudafe\+\+: not found|not found" nvcc-linked-alone
+echo "fix: $(json "$scratch/report.json" findings 0 fix 1 command)"
+bash -c "$(json "$scratch/report.json" findings 0 fix 1 command)"
+compiles || { tail -n 20 "$scratch/log"; fail "it does not compile through the script"; }
+echo "it compiles"
