@@ -70,7 +70,8 @@ void add_variables(Candidates& candidates, const Environment& environment) {
       candidates.add_program(*value, name);
     }
   }
-  for (const auto word : split_words(environment.get("XLA_FLAGS").value_or(""))) {
+  const auto xla_flags = environment.get("XLA_FLAGS").value_or("");
+  for (const auto word : split_words(xla_flags)) {
     constexpr std::string_view flag = "--xla_gpu_cuda_data_dir=";
     if (word.starts_with(flag)) {
       candidates.add(std::string(word.substr(flag.size())), "XLA_FLAGS");
@@ -88,7 +89,8 @@ void add_variables(Candidates& candidates, const Environment& environment) {
     }
   }
   for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
-    for (auto word : split_words(environment.get(name).value_or(""))) {
+    const auto flags = environment.get(name).value_or("");
+    for (auto word : split_words(flags)) {
       if (const auto slash = word.find('/');
           word.starts_with('-') && slash != std::string_view::npos) {
         word.remove_prefix(slash);
