@@ -48,6 +48,8 @@ const std::vector<Rule>& python_rules();
 const std::vector<Rule>& cache_rules();
 /// Turns what a log said into findings, with what the environment rules found already.
 void explain_log(const Context& context, Findings& findings);
+/// Cause, evidence and fix of a finding that only the log knows.
+void fill_from_log(const Context& context, const Hit& hit, Finding& finding);
 
 /// "13.0" of "13.0.88"; empty of what is no version.
 std::string minor_of(std::string_view version);

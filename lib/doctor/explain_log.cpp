@@ -54,42 +54,6 @@ void foreign_includes(const Context& context, Findings& findings) {
   }
 }
 
-/// "120a" of compute_120a, as the targets of a log
-void mention_library(const Context& context, const Hit& hit, Finding& finding) {
-  const auto at = hit.text.find("lib");
-  const auto end = hit.text.find(": cannot open");
-  const auto name =
-      at == std::string::npos || end == std::string::npos || end < at
-          ? std::string()
-          : hit.text.substr(hit.text.rfind("lib", end), end - hit.text.rfind("lib", end));
-  finding.cause = fmt::format("{} is wanted, and the loader does not find it",
-                              value_or(name, "a library of CUDA"));
-  for (const auto& kit : context.snapshot.toolkits) {
-    if (const auto found = kit.libraries.find(name); found != kit.libraries.end()) {
-      finding.evidence.push_back({found->second, "is there, but not in the loader's path"});
-      const auto folder = found->second.substr(0, found->second.rfind('/'));
-      finding.fix.push_back({fmt::format("export LD_LIBRARY_PATH={}", shell_word(folder)),
-                             "for the program that needs it"});
-      break;
-    }
-  }
-  if (finding.fix.empty()) {
-    finding.cause += "; no toolkit or wheel here has it";
-    const auto dot = name.rfind(".so.");
-    const auto major = dot == std::string::npos ? std::string() : name.substr(dot + 4);
-    finding.fix = {
-        {fmt::format(
-             "install the wheel of the package that was built for this CUDA, or CUDA {} beside it",
-             major),
-         "the major that it was linked to"}};
-  }
-  for (const auto& python : context.snapshot.pythons) {
-    if (!python.torch.empty()) {
-      finding.evidence.push_back({python.prefix, "torch " + python.torch});
-    }
-  }
-}
-
 bool is_anywhere(const Context& context, std::string_view library) {
   return std::any_of(context.snapshot.toolkits.begin(), context.snapshot.toolkits.end(),
                      [&](const auto& kit) { return kit.libraries.contains(std::string(library)); });
@@ -135,112 +99,6 @@ std::string refined(const Context& context, const Hit& hit, const Findings& find
   return id;
 }
 
-/// Cause and fix of a finding that only the log knows.
-void fill(const Context& context, const Hit& hit, Finding& finding) {
-  const auto& id = finding.id;
-  const auto* first_tree =
-      trees_with_nvcc(context).empty() ? nullptr : trees_with_nvcc(context).front().kit;
-  finding.cause = hit.message->means;
-  if (id == "library-not-found" || id == "extension-cuda-differs") {
-    mention_library(context, hit, finding);
-  } else if (id == "cccl-moved") {
-    for (const auto& kit : context.snapshot.toolkits) {
-      if (kit.headers.contains("cccl/nv/target")) {
-        finding.evidence.push_back({kit.include + "/cccl", "holds CCCL " + kit.cccl});
-        finding.fix.push_back(
-            {"export CPLUS_INCLUDE_PATH=" + shell_word(kit.include + "/cccl"),
-             "g++ finds what nvcc finds by itself; or add -I{}/cccl to the build"});
-        finding.fix.back().effect = fmt::format(
-            "g++ finds what nvcc finds by itself; or add -I{}/cccl to the build", kit.include);
-        break;
-      }
-    }
-  } else if (id == "nvcc-in-pip-build-environment") {
-    finding.fix = {
-        {"pip install --no-build-isolation PACKAGE", "the build uses the torch that is installed"}};
-    for (const auto& python : context.snapshot.pythons) {
-      if (!python.torch.empty()) {
-        finding.evidence.push_back(
-            {python.prefix, "torch " + python.torch + " is what is installed"});
-      }
-    }
-  } else if (id == "incomplete-import") {
-    finding.fix = {
-        {"import torch.utils.cpp_extension", "in the script, before it uses the module"}};
-  } else if (id == "stub-distribution") {
-    const auto name = capture(hit, 0);
-    finding.cause = fmt::format("{} is a placeholder", name);
-    finding.fix = {
-        {"pip install " + name.substr(0, name.rfind("-cu")), "the real package has no suffix"}};
-  } else if (id == "host-scan-of-cuda-source") {
-    finding.fix = {{"-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK",
-                    "for the scan alone (CCCL 3.2 and newer); the compile itself is right"}};
-  } else if (id == "cccl-too-old-for-code") {
-    if (first_tree != nullptr) {
-      finding.evidence.push_back(
-          {first_tree->cccl_include, "CCCL " + value_or(first_tree->cccl, "unknown")});
-    }
-    finding.fix = {{"put the project's own CCCL on -I, before everything else",
-                    "it is newer than the toolkit's"},
-                   cukit_fix(context, {})};
-  } else if (id == "driver-older-than-ptx") {
-    finding.evidence.push_back({"driver", context.driver ? context.driver->text() : "not known"});
-    finding.fix = {{"compile SASS for the GPU (-gencode arch=compute_XX,code=sm_XX), or take a "
-                    "toolkit no newer than the driver's CUDA",
-                    "nvidia-smi shows the driver's CUDA"}};
-  } else if (id == "cccl-mixed") {
-    if (!context.log.cccl_namespace.empty()) {
-      finding.evidence.push_back(
-          {"namespace _V_ in the log", "CCCL " + context.log.cccl_namespace + " was compiled"});
-    }
-    for (const auto& kit : context.snapshot.toolkits) {
-      if (!kit.cccl.empty()) {
-        finding.evidence.push_back({kit.cccl_include, "CCCL " + kit.cccl});
-      }
-    }
-    finding.fix = {{"keep one CCCL on the include path: the project's own with -I before the "
-                    "toolkit's, or the toolkit's alone",
-                    "cuda, cub, thrust and nv of one release"},
-                   cukit_fix(context, {})};
-  } else if (id == "variable-malformed" || id == "variable-wrong-folder") {
-    finding.evidence.push_back({"CUDA_HOME", value_or(variable(context.snapshot, "CUDA_HOME"),
-                                                      "as the message shows it")});
-    finding.fix = {
-        {first_tree != nullptr ? use_tree(first_tree->root) : "export CUDA_HOME=/usr/local/cuda",
-         "a plain absolute path of a folder with bin/nvcc"}};
-  } else if (id == "host-compiler-missing") {
-    finding.fix = {{"apt-get install --no-install-recommends g++ libc6-dev", "Debian and Ubuntu"}};
-  } else if (id == "library-name-missing" || id == "library-folder-missing") {
-    const auto dash = hit.text.find("-l");
-    auto name = dash == std::string::npos ? std::string("cudart") : hit.text.substr(dash + 2);
-    name = name.substr(0, name.find_first_of(": '\""));
-    for (const auto& kit : context.snapshot.toolkits) {
-      const auto& folders = kit.library_folders;
-      const auto has = [&](const char* folder) {
-        return std::find(folders.begin(), folders.end(), folder) != folders.end();
-      };
-      if (id == "library-folder-missing" && kit.tools.contains("nvcc") && has("lib") &&
-          !has("lib64")) {
-        finding.evidence.push_back({kit.root + "/lib64", "not there"});
-        finding.fix.push_back(
-            {"ln -s lib " + shell_word(kit.root + "/lib64"), "the name that is looked for"});
-      }
-      for (const auto& [file, path] : kit.libraries) {
-        if (file.starts_with("lib" + name + ".so.") && finding.evidence.empty()) {
-          finding.evidence.push_back({path, "the only name"});
-          finding.fix.push_back(
-              {fmt::format("ln -s {} {}", shell_word(file),
-                           shell_word(path.substr(0, path.rfind('/')) + "/lib" + name + ".so")),
-               "the name that ld looks for"});
-        }
-      }
-    }
-    finding.fix.push_back(cukit_fix(context, {}));
-  } else {
-    finding.fix.push_back(cukit_fix(context, {}));
-  }
-}
-
 std::string default_fix_subject(const std::string& id) {
   return id == "headers-differ" || id == "cicc-differs" || id == "crt-differs" ? "log" : "";
 }
@@ -257,7 +115,7 @@ void attach(const Context& context, const Hit& hit, Findings& findings) {
   }
   if (known == nullptr) {
     known = &findings.add(id, default_fix_subject(id));
-    fill(context, hit, *known);
+    fill_from_log(context, hit, *known);
   }
   if (known->id != "host-scan-of-cuda-source") { // the one message that means nothing
     known->severity = Severity::error;           // it is what broke the build

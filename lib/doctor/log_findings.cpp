@@ -1,0 +1,193 @@
+// Findings that only a log knows: what they say and what they advise.
+#include "base/strings.hpp"
+#include "doctor/context.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace cukit::doctor {
+
+namespace {
+
+/// Where a library that the loader missed really is.
+void mention_library(const Context& context, const Hit& hit, Finding& finding) {
+  const auto at = hit.text.find("lib");
+  const auto end = hit.text.find(": cannot open");
+  const auto name =
+      at == std::string::npos || end == std::string::npos || end < at
+          ? std::string()
+          : hit.text.substr(hit.text.rfind("lib", end), end - hit.text.rfind("lib", end));
+  finding.cause = fmt::format("{} is wanted, and the loader does not find it",
+                              value_or(name, "a library of CUDA"));
+  for (const auto& kit : context.snapshot.toolkits) {
+    if (const auto found = kit.libraries.find(name); found != kit.libraries.end()) {
+      finding.evidence.push_back({found->second, "is there, but not in the loader's path"});
+      const auto folder = found->second.substr(0, found->second.rfind('/'));
+      finding.fix.push_back({fmt::format("export LD_LIBRARY_PATH={}", shell_word(folder)),
+                             "for the program that needs it"});
+      break;
+    }
+  }
+  if (finding.fix.empty()) {
+    finding.cause += "; no toolkit or wheel here has it";
+    const auto dot = name.rfind(".so.");
+    const auto major = dot == std::string::npos ? std::string() : name.substr(dot + 4);
+    finding.fix = {
+        {fmt::format(
+             "install the wheel of the package that was built for this CUDA, or CUDA {} beside it",
+             major),
+         "the major that it was linked to"}};
+  }
+  for (const auto& python : context.snapshot.pythons) {
+    if (!python.torch.empty()) {
+      finding.evidence.push_back({python.prefix, "torch " + python.torch});
+    }
+  }
+}
+
+void say_moved(const Context& context, const Hit& /*hit*/, Finding& finding) {
+  for (const auto& kit : context.snapshot.toolkits) {
+    if (kit.headers.contains("cccl/nv/target")) {
+      finding.evidence.push_back({kit.include + "/cccl", "holds CCCL " + kit.cccl});
+      finding.fix.push_back(
+          {"export CPLUS_INCLUDE_PATH=" + shell_word(kit.include + "/cccl"),
+           fmt::format("g++ finds what nvcc finds by itself; or add -I{}/cccl to the build",
+                       kit.include)});
+      return;
+    }
+  }
+}
+
+void say_build_environment(const Context& context, const Hit& /*hit*/, Finding& finding) {
+  finding.fix = {
+      {"pip install --no-build-isolation PACKAGE", "the build uses the torch that is installed"}};
+  for (const auto& python : context.snapshot.pythons) {
+    if (!python.torch.empty()) {
+      finding.evidence.push_back(
+          {python.prefix, "torch " + python.torch + " is what is installed"});
+    }
+  }
+}
+
+void say_import(const Context& /*context*/, const Hit& /*hit*/, Finding& finding) {
+  finding.fix = {{"import torch.utils.cpp_extension", "in the script, before it uses the module"}};
+}
+
+void say_stub(const Context& /*context*/, const Hit& hit, Finding& finding) {
+  const auto name = hit.captures.empty() ? std::string() : hit.captures.front();
+  finding.cause = fmt::format("{} is a placeholder", name);
+  finding.fix = {{"pip install " + shell_word(name.substr(0, name.rfind("-cu"))),
+                  "the real package has no suffix"}};
+}
+
+void say_scan(const Context& /*context*/, const Hit& /*hit*/, Finding& finding) {
+  finding.fix = {{"-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK",
+                  "for the scan alone (CCCL 3.2 and newer); the compile itself is right"}};
+}
+
+void say_old_cccl(const Context& context, const Hit& /*hit*/, Finding& finding) {
+  const auto trees = trees_with_nvcc(context);
+  if (!trees.empty()) {
+    finding.evidence.push_back(
+        {trees.front().kit->cccl_include, "CCCL " + value_or(trees.front().kit->cccl, "unknown")});
+  }
+  finding.fix = {{"put the project's own CCCL on -I, before everything else",
+                  "it is newer than the toolkit's"},
+                 cukit_fix(context, {})};
+}
+
+void say_ptx(const Context& context, const Hit& /*hit*/, Finding& finding) {
+  finding.evidence.push_back({"driver", context.driver ? context.driver->text() : "not known"});
+  finding.fix = {{"compile SASS for the GPU (-gencode arch=compute_XX,code=sm_XX), or take a "
+                  "toolkit no newer than the "
+                  "driver's CUDA",
+                  "nvidia-smi shows the driver's CUDA"}};
+}
+
+void say_mixed(const Context& context, const Hit& /*hit*/, Finding& finding) {
+  if (!context.log.cccl_namespace.empty()) {
+    finding.evidence.push_back(
+        {"namespace _V_ in the log", "CCCL " + context.log.cccl_namespace + " was compiled"});
+  }
+  for (const auto& kit : context.snapshot.toolkits) {
+    if (!kit.cccl.empty()) {
+      finding.evidence.push_back({kit.cccl_include, "CCCL " + kit.cccl});
+    }
+  }
+  finding.fix = {{"keep one CCCL on the include path: the project's own with -I before the "
+                  "toolkit's, or the toolkit's alone",
+                  "cuda, cub, thrust and nv of one release"},
+                 cukit_fix(context, {})};
+}
+
+void say_variable(const Context& context, const Hit& /*hit*/, Finding& finding) {
+  finding.evidence.push_back(
+      {"CUDA_HOME", value_or(variable(context.snapshot, "CUDA_HOME"), "as the message shows it")});
+  const auto trees = trees_with_nvcc(context);
+  finding.fix = {
+      {trees.empty() ? "export CUDA_HOME=/usr/local/cuda" : use_tree(trees.front().kit->root),
+       "a plain absolute path of a folder with bin/nvcc"}};
+}
+
+void say_compiler(const Context& /*context*/, const Hit& /*hit*/, Finding& finding) {
+  finding.fix = {{"apt-get install --no-install-recommends g++ libc6-dev", "Debian and Ubuntu"}};
+}
+
+void say_link(const Context& context, const Hit& hit, Finding& finding) {
+  const auto dash = hit.text.find("-l");
+  auto name = dash == std::string::npos ? std::string("cudart") : hit.text.substr(dash + 2);
+  name = name.substr(0, name.find_first_of(": '\""));
+  for (const auto& kit : context.snapshot.toolkits) {
+    const auto has = [&](const char* folder) {
+      return std::find(kit.library_folders.begin(), kit.library_folders.end(), folder) !=
+             kit.library_folders.end();
+    };
+    if (finding.id == "library-folder-missing" && kit.tools.contains("nvcc") && has("lib") &&
+        !has("lib64")) {
+      finding.evidence.push_back({kit.root + "/lib64", "not there"});
+      finding.fix.push_back(
+          {"ln -s lib " + shell_word(kit.root + "/lib64"), "the name that is looked for"});
+    }
+    for (const auto& [file, path] : kit.libraries) {
+      if (file.starts_with("lib" + name + ".so.") && finding.evidence.empty()) {
+        const auto link = path.substr(0, path.rfind('/')) + "/lib" + name + ".so";
+        finding.evidence.push_back({path, "the only name"});
+        finding.fix.push_back({fmt::format("ln -s {} {}", shell_word(file), shell_word(link)),
+                               "the name that ld looks for"});
+      }
+    }
+  }
+  finding.fix.push_back(cukit_fix(context, {}));
+}
+
+using Say = void (*)(const Context&, const Hit&, Finding&);
+
+} // namespace
+
+void fill_from_log(const Context& context, const Hit& hit, Finding& finding) {
+  static const std::map<std::string_view, Say> known = {
+      {"library-not-found", mention_library},
+      {"extension-cuda-differs", mention_library},
+      {"cccl-moved", say_moved},
+      {"nvcc-in-pip-build-environment", say_build_environment},
+      {"incomplete-import", say_import},
+      {"stub-distribution", say_stub},
+      {"host-scan-of-cuda-source", say_scan},
+      {"cccl-too-old-for-code", say_old_cccl},
+      {"driver-older-than-ptx", say_ptx},
+      {"cccl-mixed", say_mixed},
+      {"variable-malformed", say_variable},
+      {"variable-wrong-folder", say_variable},
+      {"host-compiler-missing", say_compiler},
+      {"library-name-missing", say_link},
+      {"library-folder-missing", say_link}};
+  finding.cause = hit.message->means;
+  const auto say = known.find(finding.id);
+  if (say == known.end()) {
+    finding.fix.push_back(cukit_fix(context, {}));
+  } else {
+    say->second(context, hit, finding);
+  }
+}
+
+} // namespace cukit::doctor
