@@ -171,40 +171,46 @@ Result<std::vector<store::Entry>> make_missing(Session& session, const store::St
   return commit_all(session, store, jobs);
 }
 
-/// Empty: a gc took one of them away before it was held.
-Result<std::optional<std::map<std::string, store::Entry>>>
-read_present(const store::Store& store, const lock::PlatformLock& platform) {
-  std::map<std::string, store::Entry> entries;
+using Entries = std::map<std::string, store::Entry>;
+
+/// Reads and holds what `entries` lacks; false: a gc took one of them away before it was held.
+Result<bool> read_present(const store::Store& store, const lock::PlatformLock& platform,
+                          Entries& entries) {
+  bool all = true;
   for (const auto& artifact : platform.artifacts) {
+    const auto id = lock::store_key(artifact);
     const auto key = present_key(store, artifact);
-    if (!key) {
-      return std::optional<std::map<std::string, store::Entry>>();
+    if (!key || entries.contains(id)) {
+      all = all && key.has_value();
+      continue;
     }
     auto entry = store.read(*key);
-    if (!entry && !store.has(*key)) {
-      return std::optional<std::map<std::string, store::Entry>>();
-    }
-    if (!entry) {
+    if (entry) {
+      entries.emplace(id, std::move(*entry));
+    } else if (store.has(*key)) {
       return tl::unexpected<Error>(std::move(entry.error()));
+    } else {
+      all = false;
     }
-    entries.emplace(lock::store_key(artifact), std::move(*entry));
   }
-  return entries;
+  return all;
 }
 
-// A second one is needed only when a gc came between looking and holding.
-constexpr int k_attempts = 5;
+// A second one is needed only when a gc came between looking and holding; what was held once stays,
+// so each attempt gets further.
+constexpr int k_attempts = 20;
 
 } // namespace
 
 Result<std::map<std::string, store::Entry>> obtain_entries(Session& session,
                                                            const lock::PlatformLock& platform) {
   const store::Store store(session.home);
+  Entries entries;
   for (int attempt = 0; attempt < k_attempts; ++attempt) {
     CUKIT_TRY_ASSIGN(const auto made, make_missing(session, store, platform));
-    CUKIT_TRY_ASSIGN(auto entries, read_present(store, platform));
-    if (entries) {
-      return *std::move(entries);
+    CUKIT_TRY_ASSIGN(const bool all, read_present(store, platform, entries));
+    if (all) {
+      return entries;
     }
   }
   return fail(ErrorCode::host, "the store loses entries while it is used");
