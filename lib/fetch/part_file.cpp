@@ -137,7 +137,10 @@ Result<void> PartFile::come_from(const Origin* origin) {
   }
   text::Json json = text::Json::object();
   json.set("location", wanted->location).set("etag", wanted->etag).set("size", wanted->size);
-  return write_file_atomic(side_path(), json.dump() + "\n");
+  // Not synced: a side file that a power cut tears or loses costs one download from the start, a
+  // sync would cost every download.
+  CUKIT_TRY(remove_file(side_path()));
+  return create_file(side_path(), json.dump() + "\n");
 }
 
 Error PartFile::no_room(int number) const {
