@@ -31,7 +31,8 @@ static const struct {
                    {"ESTALE", ESTALE}, {"EXDEV", EXDEV},   {"EPERM", EPERM},
                    {"EACCES", EACCES}, {"EMLINK", EMLINK}, {"EINTR", EINTR},
                    {"EAGAIN", EAGAIN}, {"EBUSY", EBUSY},   {"EOPNOTSUPP", EOPNOTSUPP},
-                   {"EINVAL", EINVAL}, {"EFBIG", EFBIG},   {"SHORT", faulty_short}};
+                   {"EINVAL", EINVAL}, {"EFBIG", EFBIG},   {"ETXTBSY", ETXTBSY},
+                   {"ENOTTY", ENOTTY}, {"SHORT", faulty_short}};
 
 struct rule {
   int family; /* -1: every mutation */
