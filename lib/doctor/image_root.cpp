@@ -1,7 +1,7 @@
 #include "doctor/image_root.hpp"
 
+#include "archive/image_layer.hpp"
 #include "base/strings.hpp"
-#include "doctor/image_layer.hpp"
 #include "model/platform.hpp"
 #include "model/relative_path.hpp"
 #include "text/json.hpp"
@@ -157,7 +157,8 @@ Result<ImageRoot> open_image(const fs::path& path, const fs::path& scratch) {
   if (fs::is_regular_file(path, error)) {
     layout = folder.path() / "layout";
     CUKIT_TRY(make_directories(layout));
-    CUKIT_TRY(apply_layer(path, layout, [](std::string_view, std::uint64_t) { return true; }));
+    CUKIT_TRY(
+        archive::apply_layer(path, layout, [](std::string_view, std::uint64_t) { return true; }));
   }
   ImageRoot image{.folder = std::move(folder), .environment = {}};
   CUKIT_TRY(make_directories(image.root()));
@@ -165,7 +166,7 @@ Result<ImageRoot> open_image(const fs::path& path, const fs::path& scratch) {
   CUKIT_TRY(check_inside(layout, parts.config));
   for (const auto& layer : parts.layers) {
     CUKIT_TRY(check_inside(layout, layer));
-    CUKIT_TRY(apply_layer(layer, image.root(), is_wanted));
+    CUKIT_TRY(archive::apply_layer(layer, image.root(), is_wanted));
   }
   image.environment = environment_of(parts.config);
   return image;

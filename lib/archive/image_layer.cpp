@@ -1,4 +1,4 @@
-#include "doctor/image_layer.hpp"
+#include "archive/image_layer.hpp"
 
 #include "archive/byte_stream.hpp"
 #include "archive/inflate.hpp"
@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace cukit::doctor {
+namespace cukit::archive {
 
 namespace {
 
@@ -39,7 +39,7 @@ public:
     }
     while (!is_over_) {
       const auto progress = inflater_.step(output_);
-      using Status = archive::Inflater::Status;
+      using Status = Inflater::Status;
       if (progress.status == Status::damaged) {
         return fail(ErrorCode::integrity, "{} holds damaged gzip data", stream_.name());
       }
@@ -105,11 +105,11 @@ private:
     return at;
   }
 
-  archive::FileStream stream_;
+  FileStream stream_;
   std::vector<std::uint8_t> input_;
   std::vector<std::uint8_t> output_;
   std::size_t filled_ = 0;
-  archive::Inflater inflater_;
+  Inflater inflater_;
   bool is_begun_ = false;
   bool is_gzip_ = false;
   bool has_first_ = false;
@@ -121,7 +121,7 @@ public:
   Layer(const fs::path& root, const std::function<bool(std::string_view, std::uint64_t)>& is_wanted)
       : root_(root), is_wanted_(is_wanted) {}
 
-  Result<void> take(archive::TarReader& reader, const archive::TarReader::Entry& entry) {
+  Result<void> take(TarReader& reader, const TarReader::Entry& entry) {
     std::string_view name = entry.name;
     while (name.starts_with("./") || name.starts_with('/')) {
       name.remove_prefix(name.starts_with('/') ? 1 : 2);
@@ -172,14 +172,22 @@ private:
     }
     return true;
   }
-  Result<void> remove(const RelativePath& path) {
-    const auto parent = root_ / path.parent().text();
+  /// Through a link the path would be another one, also outside of the root.
+  [[nodiscard]] bool is_below_a_link(const RelativePath& path) const {
     std::error_code error;
     for (auto above = path.parent(); !above.empty(); above = above.parent()) {
       if (fs::is_symlink(fs::symlink_status(root_ / above.text(), error))) {
-        return {};
+        return true;
       }
     }
+    return false;
+  }
+  Result<void> remove(const RelativePath& path) {
+    const auto parent = root_ / path.parent().text();
+    if (is_below_a_link(path)) {
+      return {};
+    }
+    std::error_code error;
     if (path.name() != ".wh..wh..opq") {
       const auto gone = parent / path.name().substr(4);
       const bool is_folder = fs::is_directory(fs::symlink_status(gone, error));
@@ -199,7 +207,7 @@ private:
     }
     return {};
   }
-  Result<void> make_link(const fs::path& target, const archive::TarReader::Entry& entry) {
+  Result<void> make_link(const fs::path& target, const TarReader::Entry& entry) {
     std::error_code error;
     if (entry.is_link) {
       fs::create_symlink(entry.link, target, error); // RootView reads it, nobody follows it
@@ -210,12 +218,13 @@ private:
       name.remove_prefix(name.starts_with('/') ? 1 : 2);
     }
     const auto source = RelativePath::parse(name);
-    if (source && fs::is_regular_file(fs::symlink_status(root_ / source->text(), error))) {
+    if (source && !is_below_a_link(*source) &&
+        fs::is_regular_file(fs::symlink_status(root_ / source->text(), error))) {
       fs::create_hard_link(root_ / source->text(), target, error);
     }
     return {};
   }
-  Result<void> write(archive::TarReader& reader, const fs::path& target, std::string_view path,
+  Result<void> write(TarReader& reader, const fs::path& target, std::string_view path,
                      std::uint64_t size) {
     // programs are told by their folder: modes do not come through the reader
     const unsigned mode = path.find("bin/") != std::string_view::npos ? 0755 : 0644;
@@ -248,7 +257,7 @@ Result<void> apply_layer(const fs::path& tar, const fs::path& root,
                          const std::function<bool(std::string_view, std::uint64_t)>& is_wanted) {
   CUKIT_TRY_ASSIGN(const auto file, open_local_file(tar));
   Unpacked bytes(*file);
-  archive::TarReader reader(tar.string(), [&] { return bytes.next(); });
+  TarReader reader(tar.string(), [&] { return bytes.next(); });
   Layer layer(root, is_wanted);
   for (std::uint64_t count = 0; count < k_entries; ++count) {
     CUKIT_TRY_ASSIGN(const auto entry, reader.next());
@@ -260,4 +269,4 @@ Result<void> apply_layer(const fs::path& tar, const fs::path& root,
   return fail(ErrorCode::integrity, "{} has more than {} entries", tar.string(), k_entries);
 }
 
-} // namespace cukit::doctor
+} // namespace cukit::archive
