@@ -190,7 +190,11 @@ std::string conflict_text(const ui::Terminal& terminal, const Error& error,
     }
     out += "\n";
   }
-  if (!conflict.ways_out.empty()) {
+  if (conflict.ways_out.empty()) {
+    out += "  " + terminal.paint(ui::Style::accent, "next") +
+           ": no single change solves it, so another demand collides too; leave one of these out "
+           "and run `cukit lock` again to see the rest\n";
+  } else {
     out += "  any one of these changes solves it:\n";
     for (std::size_t i = 0; i < conflict.ways_out.size() && i < 3; ++i) {
       const auto& way = conflict.ways_out[i];

@@ -50,7 +50,11 @@ INSTANTIATE_TEST_SUITE_P(
              "cukit: 1\ngpus: [sm_120]\ntoolkit:\n  nvcc: \"12.8\"\n",
              3,
              {"12.8", ":4"}},
-        Case{"nvcc_13_10_is_not_13_1", k_head + "toolkit:\n  nvcc: 13.10\n", 3, {"13.10", ":4"}}),
+        Case{"nvcc_13_10_is_not_13_1", k_head + "toolkit:\n  nvcc: 13.10\n", 3, {"13.10", ":4"}},
+        Case{"collides_twice",
+             k_head + "pytorch: cu118\ntoolkit:\n  nvcc: 13.10\n",
+             3,
+             {"no single change", "leave one of these out"}}),
     [](const auto& one) { return one.param.name; });
 
 TEST_P(BadManifest, is_refused_with_place_and_next_step) {
