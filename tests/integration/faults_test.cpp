@@ -166,6 +166,10 @@ TEST(Faults, row22_a_small_disk_that_is_full_leaves_nothing_half) {
 }
 
 TEST(Faults, row23_a_low_limit_of_open_files_is_lived_with_or_named) {
+  if (const auto why = no_faults_because(); !why.empty()) {
+    GTEST_SKIP() << "sanitizers open pipes of their own to look at memory, and report what they "
+                    "cannot look at";
+  }
   const Lab lab;
   for (const int limit : {6, 8, 12, 16, 24, 32, 64, 256}) {
     lab.begin_anew();
