@@ -37,10 +37,22 @@ bool is_in_source(const ReleaseTable& table, const Component& component) {
   return table.source == k_wheels ? !component.project.empty() : !component.redist.names.empty();
 }
 
-/// Whether the table says something of such a component at all.
-bool is_told(const ReleaseTable& table, const Component& component) {
-  return table.evidence != "uncertain" && component.follows != "own" &&
-         (table.source == k_wheels || component.redist.product == "cuda");
+/// A metapackage may state a range for a project (nvJitLink, from 13.2.1 on); then its table has no
+/// version of it, though an earlier one has.
+bool is_listed_before(const Facts& facts, const Version& release, const std::string& project) {
+  return std::any_of(facts.tables->begin(), facts.tables->end(), [&](const ReleaseTable& table) {
+    return table.source == k_wheels && table.release < release && find(table, project) != nullptr;
+  });
+}
+
+/// Whether a table that lacks such a component says by it that there is none.
+bool is_told(const ReleaseTable& table, const Component& component, const Facts& facts) {
+  if (table.evidence == "uncertain" || component.follows == "own") {
+    return false;
+  }
+  return table.source == k_wheels
+             ? !is_listed_before(facts, table.release, component.project_of(table.release))
+             : component.redist.product == "cuda";
 }
 
 Toolkit::Place place(const ReleaseTable& table, const Component& component, Platform platform,
@@ -59,7 +71,7 @@ Toolkit::Place place(const ReleaseTable& table, const Component& component, Plat
   }
   // Binary utilities may be a newer release's; NCCL may come from wheels beside archives.
   const bool is_elsewhere = component.follows == "binutils" || component.follows == "own";
-  if ((is_in_source(table, component) && (is_elsewhere || !is_told(table, component))) ||
+  if ((is_in_source(table, component) && (is_elsewhere || !is_told(table, component, facts))) ||
       (component.follows == "own" && !component.project.empty())) {
     result.version = nvcc;
     return result;

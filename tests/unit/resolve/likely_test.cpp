@@ -56,6 +56,23 @@ TEST(Likely, a_wish_that_borrows_from_another_release_reads_all) {
   EXPECT_THAT(likely("gpus: [sm_90]\ncomponents: [core, binutils]\n"), IsEmpty());
 }
 
+TEST(Likely, every_component_of_the_wheels_leaves_cuda_13_to_the_wheels) {
+  const auto components = recipes().components();
+  ASSERT_TRUE(components);
+  for (const auto& component : **components) {
+    if (component.project.empty()) {
+      continue;
+    }
+    const auto asked = wanted(
+        manifest_of(fmt::format("gpus: [sm_90]\ntoolkit: {{nvcc: \"13.2.78\"}}\ncomponents: [core, "
+                                "{}]\nplatforms: [linux-x86_64]\n",
+                                component.name)),
+        recipes());
+    ASSERT_TRUE(asked) << component.name;
+    EXPECT_TRUE(asked->wheels && !asked->redist) << component.name;
+  }
+}
+
 TEST(Likely, without_a_known_answer_all_are_read) {
   EXPECT_THAT(likely("gpus: [sm_70, sm_120]\ntoolkit: {nvcc: \">=13\"}\n"), IsEmpty());
 }
