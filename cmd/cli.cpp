@@ -81,6 +81,13 @@ Result<pipeline::Settings> SettingsOptions::settings() const {
   return result;
 }
 
+void add_platforms_option(CLI::App& app, std::vector<std::string>& names) {
+  app.add_option("--platform", names,
+                 "Only these platforms; default: all of the locks; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+}
+
 Result<std::vector<Platform>> parse_platforms(const std::vector<std::string>& names) {
   std::vector<Platform> result;
   for (const auto& name : names) {
@@ -107,6 +114,11 @@ Result<OpenSession> open_session(Invocation& invocation, const pipeline::Setting
       std::make_unique<pipeline::Session>(invocation.environment, home, invocation.knowledge(),
                                           settings, *invocation.progress, invocation.stop);
   return result;
+}
+
+Result<OpenSession> open_session(Invocation& invocation, const SettingsOptions& options) {
+  CUKIT_TRY_ASSIGN(const auto settings, options.settings());
+  return open_session(invocation, settings);
 }
 
 void print_json(const text::Json& json) {

@@ -95,6 +95,8 @@ struct SettingsOptions {
   [[nodiscard]] Result<pipeline::Settings> settings() const;
 };
 
+/// `--platform`, which may be repeated; parse_platforms() reads what came.
+void add_platforms_option(CLI::App& app, std::vector<std::string>& names);
 Result<std::vector<Platform>> parse_platforms(const std::vector<std::string>& names);
 
 /// A session in CUKIT_HOME or the XDG folders. With a prefix and no CUKIT_HOME the store lies in a
@@ -105,6 +107,7 @@ struct OpenSession {
   std::unique_ptr<pipeline::Session> session;
 };
 Result<OpenSession> open_session(Invocation& invocation, const pipeline::Settings& settings);
+Result<OpenSession> open_session(Invocation& invocation, const SettingsOptions& options);
 
 /// Prints an error (or its JSON) and returns its exit code.
 int report(Invocation& invocation, const Error& error);

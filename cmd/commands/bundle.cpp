@@ -61,10 +61,7 @@ void register_bundle(Commands& commands) {
   app->add_option("MANIFEST", options->manifests, "Manifests (YAML)")->required();
   app->add_option("-o,--output", options->file, "The file to write")->required()->type_name("FILE");
   options->settings.add_lock_options(*app);
-  app->add_option("--platform", options->platforms,
-                  "Only these platforms; default: all of the locks; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("NAME");
+  add_platforms_option(*app, options->platforms);
 }
 
 } // namespace cukit::cmd

@@ -13,9 +13,7 @@ struct Options {
 };
 
 int run_fetch(Invocation& invocation, const Options& options) {
-  auto settings = options.settings.settings();
-  auto opened = settings ? open_session(invocation, *settings)
-                         : Result<OpenSession>(tl::unexpected<Error>(settings.error()));
+  auto opened = open_session(invocation, options.settings);
   if (!opened) {
     return report(invocation, opened.error());
   }
@@ -41,9 +39,7 @@ int run_fetch(Invocation& invocation, const Options& options) {
 }
 
 int run_build(Invocation& invocation, const Options& options) {
-  auto settings = options.settings.settings();
-  auto opened = settings ? open_session(invocation, *settings)
-                         : Result<OpenSession>(tl::unexpected<Error>(settings.error()));
+  auto opened = open_session(invocation, options.settings);
   if (!opened) {
     return report(invocation, opened.error());
   }

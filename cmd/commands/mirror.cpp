@@ -60,10 +60,7 @@ void register_mirror(Commands& commands) {
       ->expected(2, -1)
       ->type_name("MANIFEST... DIR");
   options->settings.add_lock_options(*app);
-  app->add_option("--platform", options->platforms,
-                  "Only these platforms; default: all of the locks; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("NAME");
+  add_platforms_option(*app, options->platforms);
 }
 
 } // namespace cukit::cmd
