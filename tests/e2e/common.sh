@@ -3,6 +3,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 : "${CUKIT:=$root/build/release/cmd/cukit}"
+# uv links a venv's files to its cache; a test that spoils one of them must not spoil the cache of whoever runs it.
+export UV_LINK_MODE=copy
 wheels=${CUKIT_TEST_WHEELS:-$root/build/wheels}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/cukit-e2e-XXXXXX")
 trap 'chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT

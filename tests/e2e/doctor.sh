@@ -65,7 +65,7 @@ turn "-dlto without nvvm/lib64" "elfLink linker library load error" dlto-library
 mend
 build=(-rdc=true)
 uv pip install -q --no-deps --target "$scratch/newer" nvidia-cuda-nvcc==13.2.78 || skip "the wheels cannot be downloaded"
-cp "$scratch/newer/nvidia/cu13/bin/ptxas" "$cu13/bin/ptxas"
+cp --remove-destination "$scratch/newer/nvidia/cu13/bin/ptxas" "$cu13/bin/ptxas"
 turn "ptxas 13.2 with nvlink 13.0" "newer than toolkit" nvlink-differs
 mend
 build=(-c)
