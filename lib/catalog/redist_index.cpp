@@ -239,53 +239,38 @@ Result<RedistCatalog> RedistIndex::load(const std::vector<RedistWanted>& wanted,
   return result;
 }
 
-Result<std::vector<std::vector<std::string>>>
-RedistIndex::locate_all(const std::vector<std::pair<std::string, Sha256>>& files,
-                        const std::stop_token& stop) {
-  std::vector<std::vector<std::string>> result;
-  for (const auto& [path, sha256] : files) {
-    const auto place = redist_place(path);
-    if (!place) {
-      return fail(ErrorCode::source, "`{}` is no path of a redistributable", printable(path));
+Result<std::vector<std::string>> RedistIndex::locate(const std::string& path) const {
+  const auto place = redist_place(path);
+  if (!place) {
+    return fail(ErrorCode::source, "`{}` is no path of a redistributable", printable(path));
+  }
+  std::vector<std::string> locations;
+  std::vector<std::string> causes;
+  for (const auto& base : sources_.redist) {
+    auto order = layouts(place->product);
+    const auto seen = seen_.find({base.location, place->product});
+    if (seen != seen_.end()) {
+      std::stable_partition(order.begin(), order.end(),
+                            [&](const auto& layout) { return layout == seen->second; });
     }
-    Error error{.code = ErrorCode::source,
-                .message = fmt::format("no source has {} ({})", path, sha256.text())};
-    auto& locations = result.emplace_back();
-    for (const auto& base : sources_.redist) {
-      auto order = layouts(place->product);
-      const auto seen = seen_.find({base.location, place->product});
-      if (seen != seen_.end()) {
-        std::stable_partition(order.begin(), order.end(),
-                              [&](const auto& layout) { return layout == seen->second; });
-      }
-      const auto before = locations.size();
-      for (const auto& layout : order) {
-        const auto location = base.location + "/" + layout + place->below;
-        if (!base.is_folder()) {
-          locations.push_back(location);
-        } else if (is_file(location)) {
-          if (stop.stop_requested()) {
-            return fail(ErrorCode::interrupted, "interrupted");
-          }
-          CUKIT_TRY_ASSIGN(const auto digest, sha256_of_file(location));
-          if (digest == sha256) {
-            locations.push_back(location);
-          } else {
-            error.code = ErrorCode::integrity;
-            error.causes.push_back(fmt::format("{} has {}", location, digest.text()));
-          }
-        }
-      }
-      if (locations.size() == before) {
-        error.causes.push_back(fmt::format("{} does not have it", named(base)));
+    const auto before = locations.size();
+    for (const auto& layout : order) {
+      const auto location = base.location + "/" + layout + place->below;
+      if (!base.is_folder() || is_file(location)) {
+        locations.push_back(location);
       }
     }
-    if (locations.empty()) {
-      error.hint = "name an address or a folder that has it in CUKIT_REDIST_URL";
-      return tl::unexpected<Error>(std::move(error));
+    if (locations.size() == before) {
+      causes.push_back(fmt::format("{} does not have it", named(base)));
     }
   }
-  return result;
+  if (locations.empty()) {
+    Error error{.code = ErrorCode::source, .message = fmt::format("no source has {}", path)};
+    error.causes = std::move(causes);
+    error.hint = "name an address or a folder that has it in CUKIT_REDIST_URL";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  return locations;
 }
 
 } // namespace cukit::catalog

@@ -37,11 +37,11 @@ public:
   /// that names both. No base that can be read is an error of code source.
   Result<RedistCatalog> load(const std::vector<RedistWanted>& wanted, const std::stop_token& stop);
 
-  /// Where files are now, by their path (cuda/redist/cuda_nvcc/...) and sha256: URLs and local
-  /// paths of every base in order. Whether a server really has a file is seen when it is fetched;
-  /// a folder is looked into, and its bytes are compared. None: an error that names all bases.
-  Result<std::vector<std::vector<std::string>>>
-  locate_all(const std::vector<std::pair<std::string, Sha256>>& files, const std::stop_token& stop);
+  /// Where a file may be now, by its path (cuda/redist/cuda_nvcc/...): URLs and local paths of
+  /// every base in order. Nobody is asked and nothing is read: whether a server has the file, and
+  /// whether its bytes are the locked ones, is seen when it is fetched; of folders only those count
+  /// that have a file of that name. None: an error that names all bases.
+  [[nodiscard]] Result<std::vector<std::string>> locate(const std::string& path) const;
 
 private:
   struct Layout;

@@ -24,14 +24,10 @@ Result<void> Locator::next_archive(Located& located) {
   }
   CUKIT_TRY_ASSIGN(auto* client, session_.client());
   catalog::RedistIndex index(*client, redist_, pins_);
-  auto found =
-      index.locate_all({{located.artifact->path, located.artifact->sha256}}, session_.stop);
+  auto found = index.locate(located.artifact->path);
   if (found) {
-    located.locations = std::move(found->front());
+    located.locations = std::move(*found);
     return {};
-  }
-  if (found.error().code == ErrorCode::interrupted) {
-    return tl::unexpected<Error>(std::move(found).error());
   }
   located.errors.push_back(std::move(found).error());
   return {};

@@ -1,4 +1,5 @@
 #include "places_fixture.hpp"
+#include "support/tar_forge.hpp"
 
 #include <fstream>
 
@@ -94,6 +95,40 @@ TEST_F(Mirrors, on_this_disk_are_hashed_once_and_read_once_more_to_unpack) {
   ASSERT_TRUE(obtain(artifact({})));
   EXPECT_LT(bytes_read() - before, bytes.size() * 9 / 4);
   EXPECT_TRUE(path_exists(folder->path() / k_file)); // never moved, never deleted
+}
+
+TEST_F(Mirrors, an_archive_on_this_disk_is_hashed_once_and_read_once_more_to_unpack) {
+  const std::string top = "libcublas-linux-x86_64-13.1.0.3-archive";
+  const auto archive = test::xz_of(
+      test::forge_tar({{.name = top + "/LICENSE", .content = "terms\n"},
+                       {.name = top + "/lib/libcublas.so.13", .content = noise(k_library, 3)}}));
+  lock::Artifact wanted;
+  wanted.component = "cublas";
+  wanted.source = "redist";
+  wanted.file = top + ".tar.xz";
+  wanted.path = "cuda/redist/libcublas/linux-x86_64/" + wanted.file;
+  wanted.size = archive.size();
+  wanted.sha256 = sha256_of(archive);
+  for (const auto* base : {"first", "second"}) { // the first has other bytes of the same length
+    const auto path = folder->path() / base / wanted.path;
+    ASSERT_TRUE(make_directories(path.parent_path()));
+    auto bytes_there = archive;
+    bytes_there[1000] = static_cast<char>(bytes_there[1000] ^ (*base == 'f' ? 1 : 0));
+    ASSERT_TRUE(write_file_atomic(path, bytes_there));
+  }
+  environment.set("CUKIT_REDIST_URL", (folder->path() / "second").string());
+  const auto before = bytes_read();
+  if (before == 0) {
+    GTEST_SKIP() << "/proc/self/io is not to be had here";
+  }
+  ASSERT_TRUE(obtain(wanted));
+  EXPECT_LT(bytes_read() - before, archive.size() * 9 / 4);
+  settings.mirrors = {(folder->path() / "first").string()};
+  EXPECT_TRUE(obtain(wanted)); // the second place has the locked bytes
+  environment.set("CUKIT_REDIST_URL", (folder->path() / "first").string());
+  const auto refused = obtain(wanted);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::integrity);
 }
 
 TEST_F(Mirrors, downloads_of_several_sources_leave_nothing_in_the_cache) {
