@@ -17,14 +17,10 @@ struct Options {
 };
 
 int run_bundle(Invocation& invocation, const Options& options) {
-  auto settings = options.settings.settings();
   const auto platforms = parse_platforms(options.platforms);
-  if (!settings || !platforms) {
-    return report(invocation, settings ? platforms.error() : settings.error());
-  }
-  auto opened = open_session(invocation, *settings);
-  if (!opened) {
-    return report(invocation, opened.error());
+  auto opened = open_session(invocation, options.settings);
+  if (!platforms || !opened) {
+    return report(invocation, platforms ? opened.error() : platforms.error());
   }
   const std::vector<fs::path> manifests(options.manifests.begin(), options.manifests.end());
   const auto done = pipeline::make_bundle(*opened->session, manifests, options.file, *platforms);

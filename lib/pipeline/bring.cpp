@@ -225,4 +225,14 @@ Result<void> bring(Session& session, std::vector<Brought>& all, const fs::path& 
   return {};
 }
 
+Result<void> first_failure(const Session& session, std::vector<Brought>& all) {
+  CUKIT_TRY(session.check_stop());
+  for (auto& one : all) {
+    if (one.error) {
+      return tl::unexpected<Error>(*std::move(one.error));
+    }
+  }
+  return {};
+}
+
 } // namespace cukit::pipeline

@@ -26,5 +26,7 @@ struct Handlers {
 /// call itself means that nothing could be begun.
 Result<void> bring(Session& session, std::vector<Brought>& all, const fs::path& folder,
                    const Handlers& handlers);
+/// An interruption, else the first error of `all`.
+Result<void> first_failure(const Session& session, std::vector<Brought>& all);
 
 } // namespace cukit::pipeline

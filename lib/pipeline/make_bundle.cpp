@@ -57,13 +57,7 @@ Result<void> bring_pieces(Session& session, std::vector<Piece>& pieces, const fs
     return {};
   };
   CUKIT_TRY(bring(session, all, session.home.downloads(), {.whole = keep, .part = record}));
-  CUKIT_TRY(session.check_stop());
-  for (auto& one : all) {
-    if (one.error) {
-      return tl::unexpected<Error>(*std::move(one.error));
-    }
-  }
-  return {};
+  return first_failure(session, all);
 }
 
 Result<void> add_manifests(const std::vector<Locked>& locks, Content& content, text::Json& files) {
@@ -112,23 +106,22 @@ Result<void> add_pieces(std::vector<Piece>& pieces, Content& content, text::Json
 
 Outcome<Bundled> make_bundle(Session& session, const std::vector<fs::path>& manifests,
                              const fs::path& file, const std::vector<Platform>& platforms) {
-  CUKIT_TRY_ASSIGN(const auto locks, lock_all(session, manifests));
-  CUKIT_TRY_ASSIGN(const auto needs, needs_of(locks, platforms, true));
+  CUKIT_TRY_ASSIGN(const auto needed, find_needed(session, manifests, platforms, true));
   CUKIT_TRY(store::prepare(session.home));
   const auto folder = fs::absolute(file).parent_path();
   CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(folder, ".cukit-bundle-"));
   std::vector<Piece> pieces;
-  for (const auto* artifact : needs.artifacts) {
+  for (const auto* artifact : needed.needs.artifacts) {
     Piece piece;
     piece.artifact = artifact;
     pieces.push_back(std::move(piece));
   }
   CUKIT_TRY(bring_pieces(session, pieces, scratch.path()));
   Content content;
-  content.texts.reserve(2 * locks.size() + 1); // views point into them
+  content.texts.reserve(2 * needed.locks.size() + 1); // views point into them
   auto files = text::Json::object();
   auto parts = text::Json::object();
-  CUKIT_TRY(add_manifests(locks, content, files));
+  CUKIT_TRY(add_manifests(needed.locks, content, files));
   CUKIT_TRY(add_pieces(pieces, content, files, parts));
   content.add_text(
       "cukit-bundle.json",

@@ -71,9 +71,23 @@ Result<void> find_present(std::vector<Item>& items, const std::stop_token& stop)
   return stop.stop_requested() ? fail(ErrorCode::interrupted, "interrupted") : Result<void>();
 }
 
+/// What a place has under that name, whatever it is.
+Result<std::string> read_small(Session& session, const std::string& location) {
+  if (location.starts_with('/')) {
+    return read_file(location, limits::k_metadata_bytes);
+  }
+  CUKIT_TRY_ASSIGN(auto* client, session.client());
+  CUKIT_TRY_ASSIGN(auto got, client->get({.url = location, .max_bytes = limits::k_metadata_bytes},
+                                         session.stop));
+  if (got.status == 404) {
+    return fail(ErrorCode::source, "{} is not there", redact_url(location));
+  }
+  session.downloaded_bytes += got.body.size();
+  return std::move(got.body);
+}
+
 /// A small file of which a lock knows no size.
 Result<std::string> read_pin(Session& session, Locator& locator, const lock::Artifact& pin) {
-  CUKIT_TRY_ASSIGN(auto* client, session.client());
   Located located{.artifact = &pin};
   while (true) {
     CUKIT_TRY(locator.next({&located}));
@@ -81,17 +95,7 @@ Result<std::string> read_pin(Session& session, Locator& locator, const lock::Art
       return tl::unexpected<Error>(nobody_gave(std::move(located)));
     }
     for (const auto& location : located.locations) {
-      auto bytes = fail(ErrorCode::source, "{} is not at {}", pin.file, redact_url(location));
-      Result<std::string> text = bytes;
-      if (location.starts_with('/')) {
-        text = read_file(location, limits::k_metadata_bytes);
-      } else if (auto got = client->get({.url = location, .max_bytes = limits::k_metadata_bytes},
-                                        session.stop);
-                 !got) {
-        text = tl::unexpected<Error>(std::move(got).error());
-      } else if (got->status != 404) {
-        text = std::move(got->body);
-      }
+      auto text = read_small(session, location);
       if (text && sha256_of(*text) == pin.sha256) {
         return text;
       }
@@ -118,7 +122,6 @@ Result<void> bring_pins(Session& session, std::vector<Item>& items, const fs::pa
     CUKIT_TRY_ASSIGN(const auto text, read_pin(session, *locator, item.artifact));
     const auto path = work / item.artifact.sha256.hex();
     CUKIT_TRY(write_file_atomic(path, text));
-    session.downloaded_bytes += text.size();
     item.arrived = path;
   }
   return {};
@@ -157,13 +160,7 @@ Result<void> bring_artifacts(Session& session, std::vector<Item>& items, const f
       missing[i]->arrived.clear();
     }
   }
-  CUKIT_TRY(session.check_stop());
-  for (auto& one : all) {
-    if (one.error) {
-      return tl::unexpected<Error>(*std::move(one.error));
-    }
-  }
-  return {};
+  return first_failure(session, all);
 }
 
 /// What has arrived appears under its name.
@@ -195,13 +192,12 @@ Result<std::size_t> settle(std::vector<Item>& items, const fs::path& folder) {
 
 Outcome<Mirrored> mirror(Session& session, const std::vector<fs::path>& manifests,
                          const fs::path& folder, const std::vector<Platform>& platforms) {
-  CUKIT_TRY_ASSIGN(const auto locks, lock_all(session, manifests));
-  CUKIT_TRY_ASSIGN(const auto needs, needs_of(locks, platforms, false));
+  CUKIT_TRY_ASSIGN(const auto needed, find_needed(session, manifests, platforms, false));
   const auto work = folder / ".cukit-mirror";
   CUKIT_TRY(make_directories(work));
   CUKIT_TRY_ASSIGN(const auto lock,
                    FileLock::acquire(work / "lock", FileLock::Mode::exclusive, session.stop));
-  CUKIT_TRY_ASSIGN(auto items, items_of(needs, folder));
+  CUKIT_TRY_ASSIGN(auto items, items_of(needed.needs, folder));
   CUKIT_TRY(find_present(items, session.stop));
   auto brought = bring_artifacts(session, items, work);
   if (brought) {

@@ -4,14 +4,7 @@
 
 namespace cukit::pipeline {
 
-Outcome<std::vector<Locked>> lock_all(Session& session, const std::vector<fs::path>& manifests) {
-  std::vector<Locked> locks;
-  for (const auto& manifest : manifests) {
-    CUKIT_TRY_ASSIGN(auto locked, ensure_lock(session, manifest));
-    locks.push_back(std::move(locked));
-  }
-  return locks;
-}
+namespace {
 
 Result<Needs> needs_of(const std::vector<Locked>& locks, const std::vector<Platform>& platforms,
                        bool parts) {
@@ -43,6 +36,19 @@ Result<Needs> needs_of(const std::vector<Locked>& locks, const std::vector<Platf
     needs.artifacts.push_back(artifact);
   }
   return needs;
+}
+
+} // namespace
+
+Outcome<Needed> find_needed(Session& session, const std::vector<fs::path>& manifests,
+                            const std::vector<Platform>& platforms, bool parts) {
+  Needed result;
+  for (const auto& manifest : manifests) {
+    CUKIT_TRY_ASSIGN(auto locked, ensure_lock(session, manifest));
+    result.locks.push_back(std::move(locked));
+  }
+  CUKIT_TRY_ASSIGN(result.needs, needs_of(result.locks, platforms, parts));
+  return result;
 }
 
 } // namespace cukit::pipeline

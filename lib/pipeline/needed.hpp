@@ -5,17 +5,18 @@
 
 namespace cukit::pipeline {
 
-/// One lock for each manifest, made where it is missing or stale.
-Outcome<std::vector<Locked>> lock_all(Session& session, const std::vector<fs::path>& manifests);
-
 struct Needs {
   std::vector<const lock::Artifact*> artifacts; ///< each once: by sha256, or by store key
   std::map<std::string, Sha256> pins;           ///< metapackages and manifests, to lock again from
 };
 
+struct Needed {
+  std::vector<Locked> locks; ///< one for each manifest, made where it was missing or stale
+  Needs needs;               ///< points into `locks`
+};
 /// Of the named platforms, all of them when none is named; one that a lock lacks is an error.
-/// `parts`: what is wanted of an artifact counts apart. Points into `locks`.
-Result<Needs> needs_of(const std::vector<Locked>& locks, const std::vector<Platform>& platforms,
-                       bool parts);
+/// `parts`: what is wanted of an artifact counts apart.
+Outcome<Needed> find_needed(Session& session, const std::vector<fs::path>& manifests,
+                            const std::vector<Platform>& platforms, bool parts);
 
 } // namespace cukit::pipeline
