@@ -95,6 +95,9 @@ std::string store_key(const Artifact& artifact) {
   canonical.field(record_text(artifact));
   canonical.field(artifact.root);
   canonical.list(artifact.take);
+  if (!artifact.move.empty()) { // `take` names paths after the moves
+    canonical.pairs(artifact.move);
+  }
   return sha256_of(canonical.bytes()).hex();
 }
 

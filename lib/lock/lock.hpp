@@ -86,7 +86,7 @@ Result<Lock> load(const fs::path& path);
 fs::path lock_path(const fs::path& manifest);
 
 /// What identifies the store entry of an artifact: the artifact's sha256, or the digest of (record,
-/// root, take) for a ranged part.
+/// root, take, move) for a ranged part.
 std::string store_key(const Artifact& artifact);
 /// The tree's id: sha256 over assembly, release, platform and every artifact's (component, version,
 /// sha256, record, root, take, leave, move, link, require): all that decides what a file of the

@@ -274,6 +274,12 @@ TEST(StoreKey, tells_ranged_parts_apart) {
   other = part;
   other.record = digest('f');
   EXPECT_NE(store_key(other), key);
+  other = part;
+  other.move = {{"cuda_cccl/include/", "include/"}}; // other members lie below include/ then
+  EXPECT_NE(store_key(other), key);
+  const auto moved = store_key(other);
+  other.move.emplace_back("cccl/lib/", "lib/");
+  EXPECT_NE(store_key(other), moved);
 }
 
 TEST(TreeId, depends_on_every_input_of_the_assembly_and_on_nothing_else) {
