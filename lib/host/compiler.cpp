@@ -1,3 +1,5 @@
+#include "host/compiler.hpp"
+
 #include "base/child.hpp"
 #include "base/strings.hpp"
 #include "host/machine.hpp"
@@ -71,25 +73,6 @@ Result<std::string> locate(const Environment& environment, const std::string& wa
               origin);
 }
 
-Result<std::string> choose(const Environment& environment, const std::string& wanted) {
-  if (!wanted.empty()) {
-    return locate(environment, wanted, "as asked for");
-  }
-  if (const auto variable = environment.get("NVCC_CCBIN")) {
-    return locate(environment, *variable, "from NVCC_CCBIN");
-  }
-  for (const char* name : {"g++", "clang++"}) {
-    if (auto found = find_on_path(environment, name); !found.empty()) {
-      return found;
-    }
-  }
-  auto error = Error{.code = ErrorCode::host,
-                     .message = "there is no host compiler: neither g++ nor clang++ is on PATH"};
-  error.hint = "install one (Debian and Ubuntu: apt-get install g++), or name one in the manifest: "
-               "host: {compiler: PATH}";
-  return tl::unexpected<Error>(std::move(error));
-}
-
 Result<std::string> ask(const std::string& path, std::vector<std::string> arguments,
                         const Environment& environment, const std::stop_token& stop) {
   arguments.insert(arguments.begin(), path);
@@ -117,9 +100,28 @@ std::string kind_of(std::string_view banner) {
 
 } // namespace
 
+Result<std::string> find_host_compiler(const Environment& environment, const std::string& wanted) {
+  if (!wanted.empty()) {
+    return locate(environment, wanted, "as asked for");
+  }
+  if (const auto variable = environment.get("NVCC_CCBIN")) {
+    return locate(environment, *variable, "from NVCC_CCBIN");
+  }
+  for (const char* name : {"g++", "clang++"}) {
+    if (auto found = find_on_path(environment, name); !found.empty()) {
+      return found;
+    }
+  }
+  auto error = Error{.code = ErrorCode::host,
+                     .message = "there is no host compiler: neither g++ nor clang++ is on PATH"};
+  error.hint = "install one (Debian and Ubuntu: apt-get install g++), or name one in the manifest: "
+               "host: {compiler: PATH}";
+  return tl::unexpected<Error>(std::move(error));
+}
+
 Result<Compiler> host_compiler(const Environment& environment, const std::string& wanted,
                                const std::stop_token& stop) {
-  CUKIT_TRY_ASSIGN(auto path, choose(environment, wanted));
+  CUKIT_TRY_ASSIGN(auto path, find_host_compiler(environment, wanted));
   CUKIT_TRY_ASSIGN(const auto banner, ask(path, {"--version"}, environment, stop));
   const std::string kind = kind_of(banner);
   if (kind.empty()) {

@@ -1,5 +1,7 @@
 #include "pipeline/validation.hpp"
 
+#include "host/compiler.hpp"
+
 #include <sys/stat.h>
 
 namespace cukit::pipeline {
@@ -8,12 +10,9 @@ namespace {
 
 /// What identifies the compiler without running it: its real path, size and time of change.
 std::string compiler_identity(const Session& session, const std::string& wanted) {
-  std::string path = wanted.find('/') != std::string::npos ? wanted : "";
-  if (path.empty()) {
-    path = session.environment.find_program(wanted == "clang" ? "clang++" : "g++");
-  }
+  const auto path = host::find_host_compiler(session.environment, wanted);
   std::error_code error;
-  const auto real = fs::canonical(path, error);
+  const auto real = fs::canonical(path.value_or(""), error);
   struct stat info {};
   if (error || ::stat(real.c_str(), &info) != 0) {
     return "none";
