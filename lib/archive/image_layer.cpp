@@ -1,7 +1,6 @@
 #include "archive/image_layer.hpp"
 
-#include "archive/byte_stream.hpp"
-#include "archive/inflate.hpp"
+#include "archive/layer_bytes.hpp"
 #include "archive/tar_reader.hpp"
 #include "base/strings.hpp"
 #include "model/relative_path.hpp"
@@ -15,106 +14,9 @@ namespace cukit::archive {
 
 namespace {
 
-constexpr std::size_t k_piece = 256U << 10U;
 constexpr std::uint64_t k_entries = 2'000'000;
 constexpr std::uint64_t k_written = 16ULL
                                     << 30U; // a bomb ends here; what the doctor reads is far less
-
-/// The bytes of a file, unpacked when it is gzip (RFC 1952; several members follow each other).
-class Unpacked {
-public:
-  explicit Unpacked(const RandomAccess& file) : stream_(file), input_(k_piece), output_(k_piece) {}
-
-  Result<std::span<const std::uint8_t>> next() {
-    if (!is_begun_) {
-      CUKIT_TRY(begin());
-    }
-    if (!is_gzip_) {
-      if (has_first_) {
-        has_first_ = false;
-        return std::span<const std::uint8_t>(input_.data(), filled_);
-      }
-      CUKIT_TRY_ASSIGN(filled_, stream_.read(input_));
-      return std::span<const std::uint8_t>(input_.data(), filled_);
-    }
-    while (!is_over_) {
-      const auto progress = inflater_.step(output_);
-      using Status = Inflater::Status;
-      if (progress.status == Status::damaged) {
-        return fail(ErrorCode::integrity, "{} holds damaged gzip data", stream_.name());
-      }
-      if (progress.status == Status::finished) {
-        is_over_ = true; // what follows a first member is padding in practice
-      } else if (progress.status == Status::needs_input) {
-        CUKIT_TRY_ASSIGN(filled_, stream_.read(input_));
-        if (filled_ == 0 && progress.produced == 0) {
-          return fail(ErrorCode::integrity, "{} ends inside its gzip data", stream_.name());
-        }
-        inflater_.feed({input_.data(), filled_});
-      }
-      if (progress.produced > 0) {
-        return std::span<const std::uint8_t>(output_.data(), progress.produced);
-      }
-    }
-    return std::span<const std::uint8_t>();
-  }
-
-private:
-  /// Whole blocks are wanted in front, so that a header of gzip never lies across two.
-  Result<void> begin() {
-    is_begun_ = true;
-    while (filled_ < input_.size()) {
-      CUKIT_TRY_ASSIGN(const auto got, stream_.read(std::span(input_).subspan(filled_)));
-      if (got == 0) {
-        break;
-      }
-      filled_ += got;
-    }
-    if (filled_ >= 4 && input_[0] == 0x28 && input_[1] == 0xb5 && input_[2] == 0x2f &&
-        input_[3] == 0xfd) {
-      auto error = Error{
-          .code = ErrorCode::usage,
-          .message = fmt::format("{} is compressed with zstd, which is not read", stream_.name())};
-      error.hint = "save the image with gzip layers, or unpack it and give its root folder";
-      return tl::unexpected<Error>(std::move(error));
-    }
-    is_gzip_ = filled_ >= 18 && input_[0] == 0x1f && input_[1] == 0x8b && input_[2] == 8;
-    has_first_ = !is_gzip_;
-    if (is_gzip_) {
-      CUKIT_TRY_ASSIGN(const auto header, header_length());
-      inflater_.feed({input_.data() + header, filled_ - header});
-    }
-    return {};
-  }
-  [[nodiscard]] Result<std::size_t> header_length() const {
-    const unsigned flags = input_[3];
-    std::size_t at = 10;
-    if ((flags & 4U) != 0) { // FEXTRA
-      at += 2U + input_[10] + 256U * input_[11];
-    }
-    for (const unsigned text : {8U, 16U}) { // FNAME, FCOMMENT
-      while ((flags & text) != 0 && at < filled_ && input_[at] != 0) {
-        ++at;
-      }
-      at += (flags & text) != 0 ? 1 : 0;
-    }
-    at += (flags & 2U) != 0 ? 2 : 0; // FHCRC
-    if (at >= filled_) {
-      return fail(ErrorCode::integrity, "{} has a damaged gzip header", stream_.name());
-    }
-    return at;
-  }
-
-  FileStream stream_;
-  std::vector<std::uint8_t> input_;
-  std::vector<std::uint8_t> output_;
-  std::size_t filled_ = 0;
-  Inflater inflater_;
-  bool is_begun_ = false;
-  bool is_gzip_ = false;
-  bool has_first_ = false;
-  bool is_over_ = false;
-};
 
 class Layer {
 public:
@@ -256,7 +158,7 @@ private:
 Result<void> apply_layer(const fs::path& tar, const fs::path& root,
                          const std::function<bool(std::string_view, std::uint64_t)>& is_wanted) {
   CUKIT_TRY_ASSIGN(const auto file, open_local_file(tar));
-  Unpacked bytes(*file);
+  LayerBytes bytes(*file);
   TarReader reader(tar.string(), [&] { return bytes.next(); });
   Layer layer(root, is_wanted);
   for (std::uint64_t count = 0; count < k_entries; ++count) {

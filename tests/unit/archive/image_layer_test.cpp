@@ -1,8 +1,11 @@
 // Layers that try to get out of the folder they are laid over.
 #include "archive/image_layer.hpp"
+#include "base/child.hpp"
 #include "support/tar_forge.hpp"
 
 #include <gtest/gtest.h>
+
+#include <gmock/gmock.h>
 
 namespace cukit::archive {
 namespace {
@@ -25,6 +28,101 @@ protected:
   }
   TempDirectory work = TempDirectory::create(fs::temp_directory_path(), "layer-").value();
 };
+
+/// Layers that the usual programs packed.
+class PackedLayer : public ImageLayer {
+protected:
+  void SetUp() override {
+    ImageLayer::SetUp();
+    if (!run("tar --version && zstd --version && gzip --version")) {
+      GTEST_SKIP() << "tar, gzip and zstd are not here";
+    }
+    std::string noise; // does not pack, so that it goes on over many pieces
+    for (std::uint32_t i = 0, state = 1; i < 900'000; ++i) {
+      state = state * 1664525U + 1013904223U;
+      noise += static_cast<char>(state >> 24U);
+    }
+    ASSERT_TRUE(make_directories(work.path() / "in/bin"));
+    ASSERT_TRUE(create_file(work.path() / "in/bin/tool", noise));
+    ASSERT_TRUE(create_file(work.path() / "in/note", "text"));
+    ASSERT_TRUE(run("tar -C in -cf plain.tar ."));
+  }
+  [[nodiscard]] bool run(const std::string& script) const {
+    Command command{.arguments = {"/bin/sh", "-c", "set -e\n" + script}};
+    command.environment.set("PATH", "/usr/bin:/bin");
+    command.directory = work.path().string();
+    const auto done = run_command(command);
+    return done && done->exit_code == 0;
+  }
+  [[nodiscard]] Result<void> apply(const std::string& name) const {
+    return apply_layer(work.path() / name, root(),
+                       [](std::string_view, std::uint64_t) { return true; });
+  }
+  void expect_whole() const {
+    EXPECT_EQ(read_file(root() / "note", 100).value_or(""), "text");
+    EXPECT_EQ(read_file(root() / "bin/tool", 1U << 20U).value_or("a"),
+              read_file(work.path() / "in/bin/tool", 1U << 20U).value_or("b"));
+  }
+};
+
+TEST_F(PackedLayer, zstd_is_read_at_every_level_and_with_a_long_window) {
+  for (const char* how : {"-1", "-19", "--ultra -22", "--long=27 -3", "--no-check -5"}) {
+    ASSERT_TRUE(run(std::string("zstd -qf ") + how + " plain.tar -o layer.zst")) << how;
+    const auto done = apply("layer.zst");
+    ASSERT_TRUE(done) << how << ": " << done.error().message;
+    expect_whole();
+    ASSERT_TRUE(remove_tree(root()));
+    ASSERT_TRUE(make_directories(root()));
+  }
+}
+
+TEST_F(PackedLayer, many_frames_and_many_members_are_one_layer) {
+  // as zstd:chunked and eStargz have them; the skippable frame carries their table
+  ASSERT_TRUE(
+      run("split -b 100000 plain.tar part; for p in part*; do zstd -q $p; gzip -n $p; done; "
+          "printf '\\120\\052\\115\\030\\004\\000\\000\\000abcd' > skip; "
+          "cat part*.zst skip > layer.zst; cat part*.gz > layer.gz"));
+  for (const char* name : {"layer.zst", "layer.gz"}) {
+    const auto done = apply(name);
+    ASSERT_TRUE(done) << name << ": " << done.error().message;
+    expect_whole();
+    ASSERT_TRUE(remove_tree(root()));
+    ASSERT_TRUE(make_directories(root()));
+  }
+}
+
+TEST_F(PackedLayer, a_gzip_header_with_a_name_is_passed_over) {
+  ASSERT_TRUE(run("gzip -k plain.tar"));
+  ASSERT_TRUE(apply("plain.tar.gz"));
+  expect_whole();
+}
+
+TEST_F(PackedLayer, damaged_and_cut_ones_are_refused) {
+  ASSERT_TRUE(run("zstd -q plain.tar -o whole.zst; head -c 500000 whole.zst > cut.zst; gzip -n < "
+                  "plain.tar > whole.gz; head -c 500000 whole.gz > cut.gz; cp whole.zst bad.zst; "
+                  "printf 'XXXXXXXX' | dd of=bad.zst bs=1 seek=30 conv=notrunc status=none"));
+  for (const char* name : {"cut.zst", "cut.gz", "bad.zst"}) {
+    const auto done = apply(name);
+    ASSERT_FALSE(done) << name;
+    EXPECT_EQ(done.error().code, ErrorCode::integrity) << name;
+  }
+}
+
+TEST_F(PackedLayer, a_window_beyond_the_limit_takes_no_memory) {
+  ASSERT_TRUE(run("zstd -qf --long=29 --ultra -19 plain.tar -o layer.zst"));
+  // The window's size stands in the header's second byte (RFC 8878, 3.1.1.1.2): 2^(10 + byte / 8)
+  ASSERT_TRUE(
+      run("head -c 4 layer.zst > big; printf '\\000\\240' >> big; tail -c +7 layer.zst >> big"));
+  const auto done = apply("big");
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, testing::HasSubstr("zstd"));
+}
+
+TEST_F(PackedLayer, a_bomb_is_stopped) {
+  ASSERT_TRUE(run("{ printf 'x'; head -c 1200000000 /dev/zero; } | zstd -q -1 > layer.zst"));
+  const auto done = apply("layer.zst");
+  ASSERT_FALSE(done);
+}
 
 TEST_F(ImageLayer, links_and_files_are_laid) {
   lay({{.name = "lib/a", .content = "text"},
