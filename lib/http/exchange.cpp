@@ -21,12 +21,12 @@ bool is_redirect(int status) {
 
 std::string text_info(CURL* handle, CURLINFO what) {
   const char* text = nullptr;
-  return curl_easy_getinfo(handle, what, &text) == CURLE_OK && text != nullptr ? text : "";
+  return libcurl().easy_getinfo(handle, what, &text) == CURLE_OK && text != nullptr ? text : "";
 }
 
 std::optional<std::chrono::seconds> retry_after(CURL* handle) {
   curl_off_t seconds = 0; // 0: none, or nothing that can be understood
-  if (curl_easy_getinfo(handle, CURLINFO_RETRY_AFTER, &seconds) != CURLE_OK || seconds <= 0) {
+  if (libcurl().easy_getinfo(handle, CURLINFO_RETRY_AFTER, &seconds) != CURLE_OK || seconds <= 0) {
     return std::nullopt;
   }
   return std::chrono::seconds(seconds);
@@ -35,7 +35,8 @@ std::optional<std::chrono::seconds> retry_after(CURL* handle) {
 /// Status with which a proxy refused a tunnel, or 0.
 int refused_tunnel(CURL* handle) {
   long status = 0;
-  if (curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &status) != CURLE_OK || status < 300) {
+  if (libcurl().easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &status) != CURLE_OK ||
+      status < 300) {
     return 0;
   }
   return static_cast<int>(status);

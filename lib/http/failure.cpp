@@ -85,7 +85,8 @@ Words words_for(CURLcode code, const std::string& host) {
     return {fmt::format("no secure connection to {} (TLS 1.2 or newer is needed)", host),
             k_certificate_hint};
   default:
-    return {fmt::format("the transfer from {} failed: {}", host, curl_easy_strerror(code)), {}};
+    return {fmt::format("the transfer from {} failed: {}", host, libcurl().easy_strerror(code)),
+            {}};
   }
 }
 

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "http/client.hpp"
-
-#include <curl/curl.h>
+#include "http/libcurl.hpp"
 
 namespace cukit::http {
 

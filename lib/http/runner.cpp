@@ -7,14 +7,15 @@ namespace cukit::http {
 namespace {
 
 void must(CURLMcode code) {
-  CUKIT_ENSURE(code == CURLM_OK, curl_multi_strerror(code));
+  CUKIT_ENSURE(code == CURLM_OK, libcurl().multi_strerror(code));
 }
 
 } // namespace
 
 void Runner::run(const std::vector<std::size_t>& keys, const std::stop_token& stop) {
   ready_.assign(keys.begin(), keys.end());
-  const std::stop_callback wake(stop, [this] { static_cast<void>(curl_multi_wakeup(multi_)); });
+  const std::stop_callback wake(stop,
+                                [this] { static_cast<void>(libcurl().multi_wakeup(multi_)); });
   while (!ready_.empty() || !delayed_.empty() || !active_.empty()) {
     if (stop.stop_requested()) {
       cancel_all();
@@ -22,7 +23,7 @@ void Runner::run(const std::vector<std::size_t>& keys, const std::stop_token& st
     }
     start_what_may();
     int running = 0;
-    must(curl_multi_perform(multi_, &running));
+    must(libcurl().multi_perform(multi_, &running));
     take_ended_hops();
     wait();
   }
@@ -48,7 +49,7 @@ void Runner::start(std::size_t key) {
     return;
   }
   CURL* handle = exchange->handle();
-  must(curl_multi_add_handle(multi_, handle));
+  must(libcurl().multi_add_handle(multi_, handle));
   active_.emplace(handle, std::pair(key, std::move(exchange)));
 }
 
@@ -60,18 +61,18 @@ void Runner::take(std::size_t key, Outcome outcome) {
 
 void Runner::take_ended_hops() {
   int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+  while (const CURLMsg* message = libcurl().multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) {
       continue;
     }
     CURL* handle = message->easy_handle;
     const CURLcode code = message->data.result;
-    must(curl_multi_remove_handle(multi_, handle)); // the message is gone with it
+    must(libcurl().multi_remove_handle(multi_, handle)); // the message is gone with it
     const auto found = active_.find(handle);
     CUKIT_ENSURE(found != active_.end(), "libcurl ends a transfer that nobody began");
     auto outcome = found->second.second->end_of_hop(code);
     if (!outcome) {
-      must(curl_multi_add_handle(multi_, handle));
+      must(libcurl().multi_add_handle(multi_, handle));
       continue;
     }
     const std::size_t key = found->second.first;
@@ -93,7 +94,7 @@ void Runner::wait() {
   } else if (active_.empty()) {
     return;
   }
-  must(curl_multi_poll(multi_, nullptr, 0, static_cast<int>(time.count()), nullptr));
+  must(libcurl().multi_poll(multi_, nullptr, 0, static_cast<int>(time.count()), nullptr));
 }
 
 void Runner::cancel_all() {
@@ -104,7 +105,7 @@ void Runner::cancel_all() {
   }
   delayed_.clear();
   for (const auto& [handle, entry] : active_) {
-    must(curl_multi_remove_handle(multi_, handle));
+    must(libcurl().multi_remove_handle(multi_, handle));
     keys.push_back(entry.first);
   }
   active_.clear();

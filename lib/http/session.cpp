@@ -34,7 +34,7 @@ std::string proxy_for(const Environment& environment, const std::string& scheme)
 HeaderList make_headers(const std::vector<std::string>& lines) {
   HeaderList list;
   for (const auto& line : lines) {
-    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+    curl_slist* longer = libcurl().slist_append(list.get(), line.c_str());
     CUKIT_ENSURE(longer != nullptr, "no memory for a header");
     static_cast<void>(list.release()); // the head stays the same; only an empty list gets a new one
     list.reset(longer);
@@ -43,11 +43,12 @@ HeaderList make_headers(const std::vector<std::string>& lines) {
 }
 
 Result<Session> Session::create(Options options) {
+  CUKIT_TRY(load_libcurl());
   // Once in the life of the process and before any other call; there is no matching cleanup, since
   // other threads may still run.
-  static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
+  static const CURLcode initialised = libcurl().global_init(CURL_GLOBAL_DEFAULT);
   if (initialised != CURLE_OK) {
-    return fail(ErrorCode::host, "libcurl cannot start: {}", curl_easy_strerror(initialised));
+    return fail(ErrorCode::host, "libcurl cannot start: {}", libcurl().easy_strerror(initialised));
   }
   Session session(std::move(options));
   CUKIT_TRY(session.find_certificates());
@@ -73,7 +74,7 @@ Result<void> Session::find_certificates() {
     (fs::is_directory(*value, unreadable) ? ca_folder_ : ca_file_) = *value;
     return {};
   }
-  const auto* built_in = curl_version_info(CURLVERSION_NOW);
+  const auto* built_in = libcurl().version_info(CURLVERSION_NOW);
   if (built_in->cainfo != nullptr && ::access(built_in->cainfo, R_OK) == 0) {
     return {};
   }
@@ -103,16 +104,16 @@ Result<void> Session::find_netrc() {
 }
 
 Multi Session::make_multi() const {
-  Multi multi(curl_multi_init());
+  Multi multi(libcurl().multi_init());
   CUKIT_ENSURE(multi != nullptr, "libcurl makes no handle");
-  curl_multi_setopt(multi.get(), CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
-  curl_multi_setopt(multi.get(), CURLMOPT_MAX_HOST_CONNECTIONS,
-                    static_cast<long>(options_.connections_per_host));
+  libcurl().multi_setopt(multi.get(), CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
+  libcurl().multi_setopt(multi.get(), CURLMOPT_MAX_HOST_CONNECTIONS,
+                         static_cast<long>(options_.connections_per_host));
   return multi;
 }
 
 Easy Session::make_easy() const {
-  Easy easy(curl_easy_init());
+  Easy easy(libcurl().easy_init());
   CUKIT_ENSURE(easy != nullptr, "libcurl makes no handle");
   CURL* handle = easy.get();
   set(handle, CURLOPT_NOSIGNAL, 1L);
@@ -130,8 +131,8 @@ Easy Session::make_easy() const {
   set(handle, CURLOPT_QUICK_EXIT, 1L);
   set(handle, CURLOPT_PIPEWAIT, 1L);
   // A libcurl without HTTP/2 refuses this one, and then speaks HTTP/1.1.
-  static_cast<void>(
-      curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS)));
+  static_cast<void>(libcurl().easy_setopt(handle, CURLOPT_HTTP_VERSION,
+                                          static_cast<long>(CURL_HTTP_VERSION_2TLS)));
   if (!netrc_.empty()) {
     set(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL)); // a login in a URL wins
     set(handle, CURLOPT_NETRC_FILE, netrc_.c_str());

@@ -3,21 +3,20 @@
 #pragma once
 
 #include "http/client.hpp"
-
-#include <curl/curl.h>
+#include "http/libcurl.hpp"
 
 #include <memory>
 
 namespace cukit::http {
 
 struct EasyDeleter {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  void operator()(CURL* handle) const { libcurl().easy_cleanup(handle); }
 };
 struct MultiDeleter {
-  void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
+  void operator()(CURLM* handle) const { libcurl().multi_cleanup(handle); }
 };
 struct ListDeleter {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+  void operator()(curl_slist* list) const { libcurl().slist_free_all(list); }
 };
 using Easy = std::unique_ptr<CURL, EasyDeleter>;
 using Multi = std::unique_ptr<CURLM, MultiDeleter>;
@@ -27,7 +26,8 @@ HeaderList make_headers(const std::vector<std::string>& lines);
 
 /// An option that libcurl refuses is a mistake of ours or a lack of memory.
 template <typename T> void set(CURL* handle, CURLoption option, T value) {
-  CUKIT_ENSURE(curl_easy_setopt(handle, option, value) == CURLE_OK, "libcurl refuses an option");
+  CUKIT_ENSURE(libcurl().easy_setopt(handle, option, value) == CURLE_OK,
+               "libcurl refuses an option");
 }
 
 class Session {

@@ -2,8 +2,7 @@
 
 #include "base/strings.hpp"
 #include "http/client.hpp"
-
-#include <curl/curl.h>
+#include "http/libcurl.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -13,14 +12,14 @@ namespace cukit::http {
 namespace {
 
 struct UrlDeleter {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+  void operator()(CURLU* url) const { libcurl().url_cleanup(url); }
 };
 using UrlHandle = std::unique_ptr<CURLU, UrlDeleter>;
 
 UrlHandle parse_by_curl(const std::string& url) {
-  UrlHandle handle(curl_url());
-  if (handle == nullptr || curl_url_set(handle.get(), CURLUPART_URL, url.c_str(),
-                                        CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
+  UrlHandle handle(libcurl().url());
+  if (handle == nullptr || libcurl().url_set(handle.get(), CURLUPART_URL, url.c_str(),
+                                             CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
     return nullptr;
   }
   return handle;
@@ -28,10 +27,10 @@ UrlHandle parse_by_curl(const std::string& url) {
 
 std::string part_of(CURLU* handle, CURLUPart part) {
   char* text = nullptr;
-  if (curl_url_get(handle, part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK || text == nullptr) {
+  if (libcurl().url_get(handle, part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK || text == nullptr) {
     return {};
   }
-  const std::unique_ptr<char, void (*)(void*)> owner(text, curl_free);
+  const std::unique_ptr<char, void (*)(void*)> owner(text, libcurl().free);
   return text;
 }
 
@@ -178,8 +177,8 @@ std::string with_login_of(const std::string& from, const std::string& url) {
   }
   // Still percent-encoded as they were read, so that they go back as they are.
   const bool is_set =
-      curl_url_set(target.get(), CURLUPART_USER, user.c_str(), 0) == CURLUE_OK &&
-      curl_url_set(target.get(), CURLUPART_PASSWORD, password.c_str(), 0) == CURLUE_OK;
+      libcurl().url_set(target.get(), CURLUPART_USER, user.c_str(), 0) == CURLUE_OK &&
+      libcurl().url_set(target.get(), CURLUPART_PASSWORD, password.c_str(), 0) == CURLUE_OK;
   std::string result = is_set ? part_of(target.get(), CURLUPART_URL) : std::string();
   return result.empty() ? url : result;
 }

@@ -28,6 +28,25 @@ TEST_F(Trouble, a_second_run_asks_nobody_and_writes_nothing) {
   EXPECT_EQ(server.requests(), 0);
 }
 
+TEST_F(Trouble, only_a_run_that_asks_somebody_loads_libcurl_and_its_thirty_libraries) {
+  playground.environment.set("LD_DEBUG", "files");
+  EXPECT_THAT(up().errors, HasSubstr("libcurl.so.4"));
+  const auto again = up();
+  EXPECT_THAT(again.output, HasSubstr("nothing to do"));
+  EXPECT_THAT(again.errors, Not(HasSubstr("libcurl.so.4")));
+}
+
+TEST_F(Trouble, a_libcurl_that_cannot_be_loaded_is_named_with_what_to_install) {
+  playground.write("libcurl.so.4", "no library");
+  playground.environment.set("LD_LIBRARY_PATH", playground.path().string());
+  const auto failed = up();
+  EXPECT_EQ(failed.exit_code, 6) << failed.errors;
+  EXPECT_THAT(failed.errors, HasSubstr("libcurl.so.4 cannot be loaded"));
+  EXPECT_THAT(failed.errors, HasSubstr("libcurl4"));
+  playground.environment.set("LD_LIBRARY_PATH", "");
+  expect_clean_and_recoverable();
+}
+
 TEST_F(Trouble, an_index_that_is_down_is_a_source_error) {
   playground.environment.set("CUKIT_INDEX_URL", "http://127.0.0.1:9/simple");
   const auto failed = up();
