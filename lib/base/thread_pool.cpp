@@ -8,6 +8,10 @@ namespace cukit {
 
 namespace {
 
+// More only fight for memory and for the one disk; a container's share of 200 processors is seldom
+// seen in the affinity either.
+constexpr unsigned k_most_workers = 16;
+
 unsigned usable_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -25,7 +29,7 @@ constexpr auto k_later = [](const auto& a, const auto& b) {
 } // namespace
 
 ThreadPool::ThreadPool(unsigned threads) {
-  const unsigned count = threads == 0 ? usable_processors() : threads;
+  const unsigned count = threads == 0 ? std::min(usable_processors(), k_most_workers) : threads;
   workers_.reserve(count);
   for (unsigned i = 0; i < count; ++i) {
     try {

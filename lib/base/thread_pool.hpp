@@ -13,8 +13,8 @@ namespace cukit {
 
 class ThreadPool {
 public:
-  /// 0: as many as the processors this process may use. Fewer, but at least one, where the machine
-  /// gives no more.
+  /// 0: as many as the processors this process may use, up to 16. Fewer, but at least one, where
+  /// the machine gives no more.
   explicit ThreadPool(unsigned threads = 0);
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -3,6 +3,7 @@
 #include "fetch/job.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <random>
 
@@ -15,22 +16,22 @@ public:
   using Done = std::function<void(std::size_t, Result<Blob>)>;
   Batch(http::Client& client, const std::vector<Wanted>& wanted, const Options& options,
         const Done& done, Progress& progress, const std::stop_token& stop)
-      : client_(client), options_(options), done_(done), stop_(stop) {
+      : client_(client), options_(options), done_(done), stop_(stop),
+        workers_(static_cast<unsigned>(options.parallel)) {
     for (const auto& one : wanted) {
       order_.push_back(jobs_.size());
-      jobs_.push_back(std::make_unique<Job>(one, options, progress, stop));
+      jobs_.push_back(std::make_unique<Job>(one, options, workers_, progress, stop));
     }
     // What takes longest afterwards comes first, also of what lies on this disk.
-    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-      return wanted[a].size > wanted[b].size;
-    });
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::size_t a, std::size_t b) { return wanted[a].size > wanted[b].size; });
   }
 
   Result<void> run();
 
 private:
-  /// Whether the job has to be downloaded; else it has ended.
-  bool needs_network(std::size_t index);
+  /// Those of `indexes` that have to be downloaded; the others have ended.
+  std::vector<std::size_t> settle(const std::vector<std::size_t>& indexes);
   void stream(const std::vector<std::size_t>& indexes);
   void end(std::size_t index, Result<Blob> result);
 
@@ -38,6 +39,7 @@ private:
   const Options& options_;
   const Done& done_;
   const std::stop_token& stop_;
+  ThreadPool workers_; ///< they hash and write: outlives the jobs
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<std::size_t> order_; ///< the largest first
   std::optional<Error> first_error_;
@@ -53,19 +55,19 @@ Result<void> Batch::run() {
       end(i, tl::unexpected<Error>(std::move(locked).error()));
     } else if (!*locked) {
       others.push_back(i);
-    } else if (needs_network(i)) {
+    } else {
       ours.push_back(i);
     }
   }
-  stream(ours);
+  stream(settle(ours));
   // Only now, holding no lock any more: two processes that wait for each other's files would never
   // end.
   for (const std::size_t i : others) {
     auto locked = jobs_[i]->wait_for_lock();
     if (!locked) {
       end(i, tl::unexpected<Error>(std::move(locked).error()));
-    } else if (needs_network(i)) {
-      stream({i});
+    } else {
+      stream(settle({i}));
     }
   }
   if (first_error_) {
@@ -74,17 +76,40 @@ Result<void> Batch::run() {
   return {};
 }
 
-bool Batch::needs_network(std::size_t index) {
-  if (stop_.stop_requested()) {
-    end(index, fail(ErrorCode::interrupted, "interrupted before everything was fetched"));
-    return false;
+std::vector<std::size_t> Batch::settle(const std::vector<std::size_t>& indexes) {
+  struct Settled {
+    std::size_t index;
+    std::optional<Result<Blob>> blob;
+  };
+  std::mutex mutex; // guards the queue
+  std::condition_variable ready;
+  std::deque<Settled> queue;
+  for (const std::size_t i : indexes) {
+    workers_.submit([&, i, job = jobs_[i].get()] {
+      std::optional<Result<Blob>> blob =
+          fail(ErrorCode::interrupted, "interrupted before everything was fetched");
+      if (!stop_.stop_requested()) {
+        blob = job->settle();
+      }
+      const std::lock_guard guard(mutex);
+      queue.push_back({i, std::move(blob)});
+      ready.notify_one(); // under the lock: the queue is gone soon after its last element
+    });
   }
-  auto settled = jobs_[index]->settle();
-  if (!settled) {
-    return true;
+  std::vector<std::size_t> open;
+  for (std::size_t left = indexes.size(); left > 0; --left) {
+    std::unique_lock guard(mutex);
+    ready.wait(guard, [&] { return !queue.empty(); });
+    auto [index, blob] = std::move(queue.front());
+    queue.pop_front();
+    guard.unlock();
+    if (blob) {
+      end(index, std::move(*blob));
+    } else {
+      open.push_back(index);
+    }
   }
-  end(index, std::move(*settled));
-  return false;
+  return open;
 }
 
 void Batch::stream(const std::vector<std::size_t>& indexes) {

@@ -18,9 +18,12 @@ constexpr std::uint64_t k_worthwhile_bytes = 4U << 20U;
 
 } // namespace
 
-Job::Job(const Wanted& wanted, const Options& options, Progress& progress, std::stop_token stop)
+Job::Job(const Wanted& wanted, const Options& options, ThreadPool& writers, Progress& progress,
+         std::stop_token stop)
     : wanted_(wanted), options_(options), progress_(progress), stop_(std::move(stop)),
-      part_(options.folder, wanted.sha256, wanted.size) {}
+      part_(options.folder, wanted.sha256, wanted.size),
+      behind_(writers,
+              [this](std::span<const std::uint8_t> bytes) { return part_.append(bytes); }) {}
 
 Job::~Job() {
   if (work_) {
@@ -174,13 +177,16 @@ Result<void> Job::start(std::uint64_t offset, std::optional<std::uint64_t> total
 }
 
 Result<void> Job::write(std::span<const std::uint8_t> bytes) {
-  CUKIT_TRY(part_.append(bytes));
+  CUKIT_TRY(behind_.push(bytes));
   downloaded_ += bytes.size();
   progress_.advance(*work_, bytes.size());
   return {};
 }
 
 std::optional<http::Client::Again> Job::after(http::Ended ended, double jitter) {
+  if (auto written = behind_.drain(); !written) { // the disk's error outweighs the line's
+    return end(tl::unexpected<Error>(std::move(written).error()));
+  }
   const bool is_short = ended.result && part_.size() < wanted_.size;
   if (is_short) { // a connection that ends without saying how much there is looks like success
     ended.result = fail(ErrorCode::source, "{} ended after {} of {} bytes", wanted_.file,

@@ -5,12 +5,15 @@
 #include "base/file_lock.hpp"
 #include "fetch/fetch.hpp"
 #include "fetch/part_file.hpp"
+#include "fetch/write_behind.hpp"
 
 namespace cukit::fetch {
 
 class Job final : public http::Sink {
 public:
-  Job(const Wanted& wanted, const Options& options, Progress& progress, std::stop_token stop);
+  /// What arrives is written and hashed on `writers`.
+  Job(const Wanted& wanted, const Options& options, ThreadPool& writers, Progress& progress,
+      std::stop_token stop);
   ~Job() override;
 
   /// The lock of the file in the cache; false: another process has it. wait() waits until it has
@@ -19,7 +22,7 @@ public:
   Result<void> wait_for_lock();
 
   /// What can be had without the network: from the cache, or from locations that are paths.
-  /// Nothing: download() is next.
+  /// Nothing: download() is next. May run on another thread than the rest.
   std::optional<Result<Blob>> settle();
   [[nodiscard]] http::Download download();
   /// After an attempt: the next one, or nothing when take_result() has the outcome.
@@ -59,6 +62,7 @@ private:
   Progress& progress_;
   std::stop_token stop_;
   PartFile part_;
+  WriteBehind behind_; ///< appends to part_, which is this thread's own again after drain()
   std::optional<FileLock> lock_;
   std::optional<Result<Blob>> result_;
   std::optional<int> work_; ///< of progress_, once begun

@@ -21,6 +21,8 @@ struct Job {
   bool is_final = false;  ///< no other place can help
 };
 
+constexpr unsigned k_most_at_once = 16; ///< files that are unpacked: open files, buffers of an audit
+
 class Round {
 public:
   Round(Session& session, http::Client& client, const fs::path& folder, const Handlers& handlers)
@@ -117,8 +119,9 @@ void Round::fetch_whole(const std::vector<Job*>& jobs) {
   options.without_locks = store::without_locks(session_.home);
   Result<void> ended;
   {
-    // They wait for the unpacker's own pool; small files overtake large ones.
-    ThreadPool coordinators(4);
+    // They only wait for the unpacker's own pool, which takes the largest member of all files first:
+    // with fewer of them a large member of the last file would run alone at the end.
+    ThreadPool coordinators(k_most_at_once);
     const auto done = [&](std::size_t at, Result<fetch::Blob> blob) {
       Job& job = *jobs[at];
       if (!blob) {

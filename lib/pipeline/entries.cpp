@@ -14,10 +14,37 @@ namespace {
 struct Job {
   std::string key;
   const lock::Artifact* artifact = nullptr;
-  std::optional<Unpacked> unpacked = {};
-  fs::path blob = {}; ///< of the cache; empty: none, or a mirror's own file
+  std::optional<Unpacked> unpacked = {};  ///< until it is published
+  fs::path blob = {};                     ///< of the cache; empty: none, or a mirror's own file
+  std::optional<store::Entry> entry = {}; ///< published, and held against gc
   std::optional<Error> error = {};
 };
+
+bool is_full(const Session& session) {
+  return session.settings.durability == store::Durability::full;
+}
+
+Result<void> publish(const Session& session, Job& job) {
+  store::Store store(session.home);
+  CUKIT_TRY_ASSIGN(job.entry,
+                   store.publish(job.unpacked->staging, job.key, std::move(job.unpacked->files)));
+  job.unpacked.reset();
+  if (!job.blob.empty()) {
+    std::error_code ignored; // a leftover in the cache harms nothing
+    fs::remove(job.blob, ignored);
+  }
+  return {};
+}
+
+/// On a worker, while others still download. Where everything has to be on disk before it gets its
+/// name, one sync for all comes in between: publish_all().
+Result<void> unpack(const Session& session, Unpacker& unpacker, Job& job,
+                    const RandomAccess& file) {
+  CUKIT_TRY_ASSIGN(auto unpacked, unpacker.unpack(*job.artifact, file));
+  job.unpacked.emplace(std::move(unpacked));
+  CUKIT_TRY(store::Store(session.home).prepare(job.unpacked->staging, job.unpacked->files));
+  return is_full(session) ? Result<void>() : publish(session, job);
+}
 
 /// The key under which the store holds what `artifact` needs: its own, or the whole artifact's
 /// where only a part is wanted.
@@ -54,17 +81,15 @@ std::vector<Job> missing_jobs(const store::Store& store, const lock::PlatformLoc
 Result<void> unpack_bundle(Session& session, std::vector<Job>& jobs) {
   CUKIT_TRY_ASSIGN(const auto bundle, Bundle::open(session.settings.bundle));
   Unpacker unpacker(session);
-  const auto unpack = [&](Job& job) -> Result<void> {
+  const auto find_and_unpack = [&](Job& job) -> Result<void> {
     CUKIT_TRY_ASSIGN(const auto file, bundle.find(*job.artifact, session.stop));
-    CUKIT_TRY_ASSIGN(auto unpacked, unpacker.unpack(*job.artifact, *file));
-    job.unpacked.emplace(std::move(unpacked));
-    return {};
+    return unpack(session, unpacker, job, *file);
   };
-  ThreadPool coordinators(4); // they wait for the unpacker's own pool
+  ThreadPool coordinators(16); // they wait for the unpacker's own pool
   for (auto& job : jobs) {
     coordinators.submit(
-        [&unpack, &job] {
-          if (auto done = unpack(job); !done) {
+        [&find_and_unpack, &job] {
+          if (auto done = find_and_unpack(job); !done) {
             job.error = std::move(done).error();
           }
         },
@@ -82,18 +107,15 @@ Result<void> bring_and_unpack(Session& session, std::vector<Job>& jobs) {
   for (const auto& job : jobs) {
     all.push_back({.artifact = job.artifact, .by_ranges = job.artifact->record.has_value()});
   }
-  const auto unpack = [&](std::size_t index, const RandomAccess& file) -> Result<void> {
-    CUKIT_TRY_ASSIGN(auto unpacked, unpacker.unpack(*jobs[index].artifact, file));
-    jobs[index].unpacked.emplace(std::move(unpacked));
-    return {};
+  const auto part = [&](std::size_t index, const RandomAccess& file) {
+    return unpack(session, unpacker, jobs[index], file);
   };
-  const auto unpack_blob = [&](std::size_t index, const fetch::Blob& blob) -> Result<void> {
+  const auto whole = [&](std::size_t index, const fetch::Blob& blob) -> Result<void> {
     CUKIT_TRY_ASSIGN(const auto file, open_local_file(blob.path));
-    CUKIT_TRY(unpack(index, *file));
-    jobs[index].blob = blob.owned ? blob.path : fs::path(); // deleted after the commit
-    return {};
+    jobs[index].blob = blob.owned ? blob.path : fs::path();
+    return unpack(session, unpacker, jobs[index], *file);
   };
-  CUKIT_TRY(bring(session, all, session.home.downloads(), {.whole = unpack_blob, .part = unpack}));
+  CUKIT_TRY(bring(session, all, session.home.downloads(), {.whole = whole, .part = part}));
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     jobs[i].error = std::move(all[i].error);
   }
@@ -114,35 +136,27 @@ Result<void> first_error(std::vector<Job>& jobs, const Session& session) {
   return session.check_stop();
 }
 
-/// What was committed, held against gc.
-Result<std::vector<store::Entry>> commit_all(Session& session, const store::Store& original,
-                                             std::vector<Job>& jobs) {
-  store::Store store = original;
-  const bool full = session.settings.durability == store::Durability::full && !jobs.empty();
+/// What is left when everything is on disk.
+Result<void> publish_all(const Session& session, std::vector<Job>& jobs) {
+  if (!is_full(session)) {
+    return {}; // each was published as it came
+  }
+  CUKIT_TRY(sync_file_system(session.home.staging())); // once for all
   for (auto& job : jobs) {
     CUKIT_ENSURE(job.unpacked.has_value(), "a job without error has unpacked files");
-    CUKIT_TRY(store.prepare(job.unpacked->staging, job.unpacked->files));
+    CUKIT_TRY(publish(session, job));
   }
-  if (full) {
-    CUKIT_TRY(sync_file_system(session.home.staging())); // once for all
-  }
-  std::vector<store::Entry> committed;
+  return sync_directory(session.home.store());
+}
+
+/// What was made, held against gc.
+std::vector<store::Entry> entries_of(std::vector<Job>& jobs) {
+  std::vector<store::Entry> entries;
   for (auto& job : jobs) {
-    CUKIT_TRY_ASSIGN(auto entry,
-                     store.publish(job.unpacked->staging, job.key, std::move(job.unpacked->files)));
-    committed.push_back(std::move(entry));
-    job.unpacked.reset();
+    CUKIT_ENSURE(job.entry.has_value(), "a job without error has an entry");
+    entries.push_back(std::move(*job.entry));
   }
-  if (full) {
-    CUKIT_TRY(sync_directory(session.home.store()));
-  }
-  for (const auto& job : jobs) {
-    if (!job.blob.empty()) {
-      std::error_code ignored; // a leftover in the cache harms nothing
-      fs::remove(job.blob, ignored);
-    }
-  }
-  return committed;
+  return entries;
 }
 
 Result<std::vector<store::Entry>> make_missing(Session& session, const store::Store& store,
@@ -168,7 +182,8 @@ Result<std::vector<store::Entry>> make_missing(Session& session, const store::St
   }
   CUKIT_TRY(bring_and_unpack(session, jobs));
   CUKIT_TRY(first_error(jobs, session));
-  return commit_all(session, store, jobs);
+  CUKIT_TRY(publish_all(session, jobs));
+  return entries_of(jobs);
 }
 
 using Entries = std::map<std::string, store::Entry>;

@@ -116,7 +116,8 @@ Outcome<UpResult> up(Session& session, const fs::path& manifest_path) {
                                  .tree = result.tree->id.hex(),
                                  .lock = lock::write(result.locked.lock),
                                  .report = key};
-    CUKIT_TRY_ASSIGN(result.switched, names::switch_to(session.home, result.name, next));
+    CUKIT_TRY_ASSIGN(result.switched, names::switch_to(session.home, result.name, next,
+                                                        session.settings.durability));
   }
   return result;
 }
