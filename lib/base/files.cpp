@@ -289,6 +289,14 @@ Result<void> sync_directory(const fs::path& path) {
   return {};
 }
 
+Result<void> sync_file(const fs::path& path) {
+  CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY | O_NOFOLLOW));
+  if (::fsync(fd.get()) != 0) {
+    return fail_errno(errno, "cannot sync {}", path.string());
+  }
+  return {};
+}
+
 Result<void> sync_file_system(const fs::path& path) {
   CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY | O_DIRECTORY));
   if (::syncfs(fd.get()) != 0) {

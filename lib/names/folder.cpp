@@ -62,6 +62,14 @@ Result<Generation> read_generation(const fs::path& folder, int number) {
   CUKIT_TRY_ASSIGN(const auto tree, read_file(place / "tree", k_id_bytes));
   CUKIT_TRY_ASSIGN(generation.lock, read_file(place / "lock", limits::k_lock_bytes));
   CUKIT_TRY_ASSIGN(const auto report, read_file(place / "report", k_id_bytes));
+  if (trim(tree).empty() || generation.lock.empty()) { // only a power cut leaves it so
+    auto error =
+        Error{.code = ErrorCode::integrity,
+              .message = fmt::format("generation {} was cut off while it was written", number),
+              .where = place.string()};
+    error.hint = "remove the folder; `cukit up` makes a new generation";
+    return tl::unexpected<Error>(std::move(error));
+  }
   struct stat info {};
   if (::stat(place.c_str(), &info) != 0) {
     return fail_errno(errno, "cannot look at {}", place.string());
@@ -76,13 +84,13 @@ Result<FileLock> lock_name(const store::Home& home, const std::string& name) {
   return store::lock(home, "name-" + name, FileLock::Mode::exclusive, {});
 }
 
-Result<void> point_at(const fs::path& folder, int number, const fs::path& scratch) {
+Result<void> point_at(const fs::path& folder, int number, const fs::path& scratch, bool durable) {
   const fs::path link = scratch / "current";
   if (::symlink(fmt::format("gen/{}", number).c_str(), link.c_str()) != 0) {
     return fail_errno(errno, "cannot make the link {}", link.string());
   }
   CUKIT_TRY(rename_path(link, folder / "current")); // the switch
-  return sync_directory(folder);
+  return durable ? sync_directory(folder) : Result<void>();
 }
 
 } // namespace cukit::names

@@ -16,6 +16,7 @@ Result<Generation> read_generation(const fs::path& folder, int number);
 Result<FileLock> lock_name(const store::Home& home, const std::string& name);
 /// Makes `current` lead to gen/<number> by one rename; `scratch` is a folder on the same file
 /// system.
-Result<void> point_at(const fs::path& folder, int number, const fs::path& scratch);
+Result<void> point_at(const fs::path& folder, int number, const fs::path& scratch,
+                      bool durable = true);
 
 } // namespace cukit::names

@@ -76,9 +76,10 @@ Result<std::vector<Generation>> generations(const store::Home& home, const std::
     auto generation = read_generation(folder, number);
     if (generation) {
       result.push_back(std::move(*generation));
-    } else if (path_exists(folder / "gen" / std::to_string(number))) {
+    } else if (generation.error().code != ErrorCode::integrity &&
+               path_exists(folder / "gen" / std::to_string(number))) {
       return tl::unexpected<Error>(std::move(generation.error()));
-    } // else: dropped while we looked
+    } // else: dropped while we looked, or cut off by a power cut, and leads nowhere
   }
   return result;
 }

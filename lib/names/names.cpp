@@ -23,22 +23,28 @@ Result<int> highest_number(const fs::path& generations) {
 }
 
 /// Fills `folder` and makes it durable before anything can refer to it.
-Result<void> write_generation(const fs::path& folder, const Generation& next) {
+Result<void> write_generation(const fs::path& folder, const Generation& next, bool durable) {
   CUKIT_TRY(make_directories(folder));
-  CUKIT_TRY(write_file_atomic(folder / "tree", next.tree + "\n"));
-  CUKIT_TRY(write_file_atomic(folder / "lock", next.lock));
-  return write_file_atomic(folder / "report", next.report.empty() ? "" : next.report + "\n");
+  const std::pair<const char*, std::string> files[] = {
+      {"tree", next.tree + "\n"},
+      {"lock", next.lock},
+      {"report", next.report.empty() ? "" : next.report + "\n"}};
+  for (const auto& [name, content] : files) {
+    CUKIT_TRY(create_file(folder / name, content));
+    CUKIT_TRY(durable ? sync_file(folder / name) : Result<void>());
+  }
+  return durable ? sync_directory(folder) : Result<void>();
 }
 
 /// Moves the generation to the first free number. Somebody else may take a number meanwhile.
-Result<int> place_generation(const fs::path& filled, const fs::path& generations) {
+Result<int> place_generation(const fs::path& filled, const fs::path& generations, bool durable) {
   CUKIT_TRY_ASSIGN(int number, highest_number(generations));
   while (true) {
     ++number;
     CUKIT_TRY_ASSIGN(const bool placed,
                      rename_no_replace(filled, generations / std::to_string(number)));
     if (placed) {
-      CUKIT_TRY(sync_directory(generations));
+      CUKIT_TRY(durable ? sync_directory(generations) : Result<void>());
       return number;
     }
   }
@@ -75,7 +81,8 @@ Result<std::optional<Generation>> current(const store::Home& home, const std::st
   return std::optional<Generation>(std::move(generation));
 }
 
-Result<bool> switch_to(const store::Home& home, const std::string& name, const Generation& next) {
+Result<bool> switch_to(const store::Home& home, const std::string& name, const Generation& next,
+                       store::Durability durability) {
   CUKIT_TRY(check_name(name));
   // A current generation that cannot be read is as good as none: the switch mends it.
   const auto read = current(home, name);
@@ -86,14 +93,18 @@ Result<bool> switch_to(const store::Home& home, const std::string& name, const G
   const fs::path folder = home.names() / name;
   CUKIT_TRY(store::prepare(home)); // a tree of the system store needs nothing else of this home
   CUKIT_TRY_ASSIGN(const auto guard, lock_name(home, name));
+  const bool is_new = !path_exists(folder / "current");
   CUKIT_TRY(make_directories(folder / "gen"));
-  CUKIT_TRY(sync_directory(home.names()));
-  CUKIT_TRY(sync_directory(folder)); // `current` must never be on disk without gen/
+  const bool durable = durability == store::Durability::full;
+  if (durable && is_new) {
+    CUKIT_TRY(sync_directory(home.names()));
+    CUKIT_TRY(sync_directory(folder)); // `current` must never be on disk without gen/
+  }
   CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(home));
-  CUKIT_TRY(write_generation(staging.path() / "generation", next));
+  CUKIT_TRY(write_generation(staging.path() / "generation", next, durable));
   CUKIT_TRY_ASSIGN(const int number,
-                   place_generation(staging.path() / "generation", folder / "gen"));
-  CUKIT_TRY(point_at(folder, number, staging.path()));
+                   place_generation(staging.path() / "generation", folder / "gen", durable));
+  CUKIT_TRY(point_at(folder, number, staging.path(), durable));
   return true;
 }
 

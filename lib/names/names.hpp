@@ -3,7 +3,7 @@
 // immutable path of the tree.
 #pragma once
 
-#include "store/layout.hpp"
+#include "store/store.hpp"
 
 #include <optional>
 
@@ -27,7 +27,10 @@ Result<std::optional<Generation>> current(const store::Home& home, const std::st
 /// A new generation (its number is chosen here), made current by one rename; when the current one
 /// has the same tree, lock and report nothing is done (false). Of two at once both generations are
 /// kept and the later rename is current. A crash leaves the old or the new one current.
-Result<bool> switch_to(const store::Home& home, const std::string& name, const Generation& next);
+/// Durability::normal leaves everything to the kernel: after a power cut `current` may lead to a
+/// generation that cannot be read, which the next switch mends.
+Result<bool> switch_to(const store::Home& home, const std::string& name, const Generation& next,
+                       store::Durability durability = store::Durability::full);
 
 /// All generations of a name, oldest first, whether it points somewhere or not; none when there is
 /// no such name.

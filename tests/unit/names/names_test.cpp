@@ -63,6 +63,21 @@ TEST_F(NamesTest, the_first_switch_makes_generation_1) {
   EXPECT_EQ(*read_file(home_.names() / "q/gen/1/tree", 10), "aa\n");
 }
 
+TEST_F(NamesTest, a_generation_cut_by_a_power_cut_is_left_out_and_mended_by_the_next_switch) {
+  ASSERT_TRUE(switch_to(home_, "q", generation("aa"), store::Durability::normal));
+  ASSERT_TRUE(switch_to(home_, "q", generation("bb"), store::Durability::normal));
+  for (const char* file : {"tree", "lock"}) { // named before its content reached the disk
+    fs::resize_file(home_.names() / "q/gen/2" / file, 0);
+    EXPECT_FALSE(current(home_, "q"));
+    const auto left = generations(home_, "q");
+    ASSERT_TRUE(left);
+    ASSERT_EQ(left->size(), 1);
+    EXPECT_EQ(left->front().tree, "aa");
+  }
+  EXPECT_TRUE(*switch_to(home_, "q", generation("bb"), store::Durability::normal));
+  EXPECT_EQ((*current(home_, "q"))->number, 3);
+}
+
 TEST_F(NamesTest, an_equal_switch_does_nothing) {
   ASSERT_TRUE(switch_to(home_, "q", generation("aa")));
   const auto again = switch_to(home_, "q", generation("aa"));
