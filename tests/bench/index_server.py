@@ -107,6 +107,9 @@ def main():
     parser.add_argument("--delay", type=float, default=0)
     parser.add_argument("--static")
     options = parser.parse_args()
+    # Room for all connections that a client opens at once: with the default of 5 the kernel drops some of them and the client tries again
+    # after a whole second.
+    ThreadingHTTPServer.request_queue_size = 128
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(options.wheels, scan(options.wheels), options.static, options.delay))
     server.daemon_threads = True
     print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
