@@ -61,6 +61,24 @@ for target in sm_90 sm_120; do
 done
 env -i PATH=/usr/bin:/bin HOME="$scratch" "$tree/bin/nvcc" -std=c++17 -dlto -arch=sm_90 -rdc=true -o "$scratch/lto" "$scratch/probe.cu" -lcuda || fail "link-time optimisation"
 
+# A mirror of the archives has NVIDIA's paths, and is filled once. A bundle of them is enough where there is no route to anywhere.
+"$CUKIT" mirror --locked "$scratch/kit.yaml" "$scratch/mirror" || fail "mirror"
+"$CUKIT" mirror --locked --json "$scratch/kit.yaml" "$scratch/mirror" >"$scratch/mirror.json"
+[ "$(json "$scratch/mirror.json" added)/$(json "$scratch/mirror.json" downloaded_bytes)" = 0/0 ] || fail "the second run added something"
+(cd "$scratch/mirror/cuda/redist" && find . -name '*.tar.xz' -exec cmp {} "$scratch/base/cuda/redist/"{} \;) || fail "other bytes in the mirror"
+"$CUKIT" bundle --locked "$scratch/kit.yaml" -o "$scratch/kit.tar" || fail "bundle"
+if unshare -n true 2>/dev/null; then
+  CUKIT_HOME=$scratch/cut_off unshare -n "$CUKIT" up --no-validate --json --bundle "$scratch/kit.tar" >"$scratch/cut_off.json" ||
+    fail "up from a bundle, without a network: $(cat "$scratch/cut_off.json")"
+  [ "$(json "$scratch/cut_off.json" results 0 tree digest)" = "$digest" ] || fail "the bundle gives another tree"
+fi
+# Of several mirrors each archive comes from the first that has it right.
+cp -r "$scratch/mirror" "$scratch/spoiled"
+printf x >>"$(find "$scratch/spoiled" -name 'cuda_nvcc-*.tar.xz')"
+CUKIT_HOME=$scratch/mirrored CUKIT_REDIST_URL=http://127.0.0.1:9/ "$CUKIT" up --locked --no-validate --json --mirror "$scratch/spoiled" \
+  --mirror "$scratch/mirror" "$scratch/kit.yaml" >"$scratch/mirrored.json" || fail "up from mirrors: $(cat "$scratch/mirrored.json")"
+[ "$(json "$scratch/mirrored.json" results 0 tree digest)" = "$digest" ] || fail "mirrors give another tree"
+
 # The folder itself, without the server, into another home: the same content.
 kill "$server"
 CUKIT_HOME=$scratch/other CUKIT_REDIST_URL=$scratch/base "$CUKIT" up --locked --no-validate --json "$scratch/kit.yaml" >"$scratch/again.json" ||

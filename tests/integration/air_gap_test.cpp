@@ -2,9 +2,6 @@
 #include "base/sha256.hpp"
 #include "trouble_fixture.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
 namespace cukit::test {
 namespace {
 
@@ -31,13 +28,6 @@ protected:
   void nobody_is_there() {
     playground.environment.set("CUKIT_INDEX_URL", "http://127.0.0.1:9/simple");
     playground.environment.set("CUKIT_REDIST_URL", "http://127.0.0.1:9/redist");
-  }
-  [[nodiscard]] Finished unshared(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"/usr/bin/unshare", "-n", CUKIT_BINARY});
-    return run_command({.arguments = arguments,
-                        .environment = playground.environment,
-                        .directory = playground.path().string()})
-        .value();
   }
 };
 
@@ -172,14 +162,15 @@ TEST_F(AirGap, up_from_a_bundle_asks_nobody) {
 }
 
 TEST_F(AirGap, up_from_a_bundle_works_where_there_is_no_network_at_all) {
-  if (unshared({"--version"}).exit_code != 0) {
+  if (!playground.cuts_off()) {
     GTEST_SKIP() << "a network namespace without a route needs root and unshare";
   }
   ASSERT_EQ(playground.run({"bundle", manifest.string(), "-o", bundle_file()}).exit_code, 0);
   ASSERT_TRUE(remove_tree(playground.home()));
-  EXPECT_EQ(unshared({"up", "--no-validate", manifest.string()}).exit_code,
+  EXPECT_EQ(playground.run_cut_off({"up", "--no-validate", manifest.string()}).exit_code,
             4); // it is really cut off
-  const auto done = unshared({"up", "--no-validate", "--bundle", bundle_file(), manifest.string()});
+  const auto done =
+      playground.run_cut_off({"up", "--no-validate", "--bundle", bundle_file(), manifest.string()});
   ASSERT_EQ(done.exit_code, 0) << done.errors;
   EXPECT_EQ(playground.names_in("trees").size(), 1U);
 }

@@ -50,17 +50,35 @@ fs::path Playground::write(const std::string& name, const std::string& text) con
   return file;
 }
 
-Finished Playground::run(std::vector<std::string> arguments) const {
+namespace {
+
+Finished run_in(const Playground& playground, std::vector<std::string> arguments) {
   Command command;
-  command.arguments = command_line(std::move(arguments));
-  command.environment = environment;
-  command.directory = path().string();
+  command.arguments = std::move(arguments);
+  command.environment = playground.environment;
+  command.directory = playground.path().string();
   command.time_limit = std::chrono::minutes(2);
   auto finished = run_command(command);
   if (!finished) {
     throw std::runtime_error(finished.error().message);
   }
   return std::move(*finished);
+}
+
+} // namespace
+
+Finished Playground::run(std::vector<std::string> arguments) const {
+  return run_in(*this, command_line(std::move(arguments)));
+}
+
+Finished Playground::run_cut_off(std::vector<std::string> arguments) const {
+  auto line = command_line(std::move(arguments));
+  line.insert(line.begin(), {"/usr/bin/unshare", "-n"});
+  return run_in(*this, std::move(line));
+}
+
+bool Playground::cuts_off() const {
+  return path_exists("/usr/bin/unshare") && run_cut_off({"--version"}).exit_code == 0;
 }
 
 std::vector<std::string> Playground::names_in(const std::string& folder) const {

@@ -22,6 +22,10 @@ public:
   fs::path write(const std::string& name, const std::string& text) const;
   /// Runs CUKIT_BINARY to its end.
   [[nodiscard]] Finished run(std::vector<std::string> arguments) const;
+  /// The same in a network namespace of its own, which has no route to anywhere, not even to this
+  /// machine. Where cuts_off() is false there is no such thing.
+  [[nodiscard]] Finished run_cut_off(std::vector<std::string> arguments) const;
+  [[nodiscard]] bool cuts_off() const;
   /// Names in a folder of the home, empty when it does not exist.
   [[nodiscard]] std::vector<std::string> names_in(const std::string& folder) const;
 
