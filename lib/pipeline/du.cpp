@@ -48,12 +48,14 @@ Result<DiskUsage> disk_usage(const store::Home& home, const std::stop_token& sto
   CUKIT_TRY_ASSIGN(result.store, bytes_below(home.store()));
   CUKIT_TRY_ASSIGN(result.all_trees, bytes_below(home.trees()));
   CUKIT_TRY_ASSIGN(result.cache, bytes_below(home.cache));
+  CUKIT_TRY_ASSIGN(result.downloads, bytes_below(home.downloads()));
   CUKIT_TRY_ASSIGN(result.staging, bytes_below(home.staging()));
+  CUKIT_TRY_ASSIGN(result.reports, bytes_below(home.reports()));
   store::Usage both;
   CUKIT_TRY(both.add(home.store()));
   CUKIT_TRY(both.add(home.trees()));
   result.shared = result.store + sum_of_trees - both.bytes();
-  result.total = both.bytes() + result.cache + result.staging;
+  result.total = both.bytes() + result.cache + result.staging + result.reports;
   return result;
 }
 

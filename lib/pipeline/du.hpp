@@ -22,9 +22,11 @@ struct DiskUsage {
   std::vector<TreeUsage> trees; ///< sorted by id
   std::uint64_t store = 0;      ///< all entries
   std::uint64_t all_trees = 0;  ///< all trees
-  std::uint64_t shared = 0; ///< what would be needed more if every tree and the store had copies
-  std::uint64_t cache = 0;
+  std::uint64_t shared = 0;    ///< what would be needed more if every tree and the store had copies
+  std::uint64_t cache = 0;     ///< downloads and JIT caches
+  std::uint64_t downloads = 0; ///< of these
   std::uint64_t staging = 0;
+  std::uint64_t reports = 0;
   std::uint64_t total = 0;
 };
 

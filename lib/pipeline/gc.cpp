@@ -1,5 +1,6 @@
 #include "pipeline/gc.hpp"
 
+#include "pipeline/leftovers.hpp"
 #include "pipeline/roots.hpp"
 #include "store/hold.hpp"
 #include "store/usage.hpp"
@@ -94,6 +95,11 @@ Result<std::uint64_t> bytes_of(const store::Home& home, const Garbage& garbage,
     }
     CUKIT_TRY(usage.add(folder));
   }
+  for (const auto* files : {&garbage.reports, &garbage.downloads}) {
+    for (const auto& file : *files) {
+      usage.add_file(file);
+    }
+  }
   return usage.own_bytes();
 }
 
@@ -167,6 +173,15 @@ Result<void> take_away_all(const store::Home& home, const Kind& kind, const std:
   return {};
 }
 
+/// The roots are read again: an `up` may have named a report meanwhile.
+Result<void> remove_leftovers(const store::Home& home, const Garbage& garbage, Collected& done) {
+  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home));
+  CUKIT_TRY_ASSIGN(const auto roots, roots_of(generations));
+  CUKIT_TRY_ASSIGN(done.removed.reports, remove_reports(garbage.reports, roots.reports));
+  CUKIT_TRY_ASSIGN(done.removed.downloads, remove_downloads(home, garbage.downloads));
+  return {};
+}
+
 } // namespace
 
 Result<Garbage> find_garbage(const store::Home& home, const GcOptions& options, std::int64_t now,
@@ -185,6 +200,8 @@ Result<Garbage> find_garbage(const store::Home& home, const GcOptions& options, 
   CUKIT_TRY_ASSIGN(const auto roots, roots_of(generations));
   CUKIT_TRY(find_unrooted(home, roots, garbage));
   CUKIT_TRY_ASSIGN(garbage.staging, store::abandoned(home, options.staging_age, now));
+  CUKIT_TRY_ASSIGN(garbage.reports, old_reports(home, roots.reports, options.staging_age, now));
+  CUKIT_TRY_ASSIGN(garbage.downloads, old_downloads(home, options.download_age, now));
   CUKIT_TRY_ASSIGN(garbage.bytes, bytes_of(home, garbage, stop));
   return garbage;
 }
@@ -207,6 +224,7 @@ Result<Collected> collect(const store::Home& home, const Garbage& garbage, const
     }
   }
   CUKIT_TRY_ASSIGN(done.removed.staging, store::sweep(home, options.staging_age, now));
+  CUKIT_TRY(remove_leftovers(home, garbage, done));
   done.removed.bytes = garbage.bytes;
   return done;
 }

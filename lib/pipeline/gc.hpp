@@ -1,5 +1,6 @@
 // What may go: trees that no generation of any name has, store entries that no generation's lock
-// asks for, JIT caches of trees that are gone, staging folders of dead processes. Generations
+// asks for, JIT caches of trees that are gone, staging folders of dead processes, and after a while
+// reports that no generation names and downloads that nobody went on with. Generations
 // themselves go only when they are asked for by age, by number or by name, because `env` printed
 // the paths of their trees into people's profiles.
 //
@@ -24,7 +25,9 @@ struct GcOptions {
   std::string name; ///< of this name alone; without the other two: the name as a whole
   /// A staging folder whose lock is free goes only when it is that old: on a shared file system a
   /// lock of another machine may not be seen here.
-  std::chrono::seconds staging_age = std::chrono::hours(1);
+  std::chrono::seconds staging_age = std::chrono::hours(1); ///< of reports too
+  /// A download that nobody went on with stays so long: the next run may resume it.
+  std::chrono::seconds download_age = std::chrono::hours(7 * 24);
   bool has_no_limit() const { return !older_than && !keep; }
 };
 
@@ -41,10 +44,12 @@ struct Garbage {
   std::vector<std::string> entries; ///< keys
   std::vector<fs::path> caches;
   std::vector<fs::path> staging;
+  std::vector<fs::path> reports;   ///< files
+  std::vector<fs::path> downloads; ///< files
   std::uint64_t bytes = 0; ///< that the disk gets back: files with names elsewhere do not count
   [[nodiscard]] bool empty() const {
     return generations.empty() && trees.empty() && entries.empty() && caches.empty() &&
-           staging.empty();
+           staging.empty() && reports.empty() && downloads.empty();
   }
 };
 

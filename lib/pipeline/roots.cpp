@@ -33,6 +33,7 @@ Result<Roots> roots_of(const std::vector<NamedGeneration>& generations) {
   Roots roots;
   for (const auto& one : generations) {
     roots.trees.insert(one.generation.tree);
+    roots.reports.insert(one.generation.report);
     auto lock = lock::read(one.generation.lock,
                            fmt::format("names/{}/gen/{}/lock", one.name, one.generation.number));
     if (!lock) {

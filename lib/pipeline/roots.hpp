@@ -21,6 +21,7 @@ Result<std::vector<NamedGeneration>> all_generations(const store::Home& home);
 struct Roots {
   std::set<std::string> trees;   ///< ids
   std::set<std::string> entries; ///< keys
+  std::set<std::string> reports; ///< keys
 };
 /// A lock that this cukit cannot read is an error: nobody could say what it needs.
 Result<Roots> roots_of(const std::vector<NamedGeneration>& generations);

@@ -48,17 +48,27 @@ Result<void> walk(int parent, const std::string& name, const std::string& shown,
 } // namespace
 
 Result<void> Usage::add(const fs::path& folder) {
-  return walk(AT_FDCWD, folder.string(), folder.string(), [this](const struct stat& info) {
-    const auto size = static_cast<std::uint64_t>(info.st_blocks) * k_block;
-    // A folder's number of links counts its sub-folders; it has one name.
-    const nlink_t names = S_ISDIR(info.st_mode) ? 1 : info.st_nlink;
-    const auto [it, fresh] =
-        seen_.try_emplace({info.st_dev, info.st_ino}, Seen{.left = names, .bytes = size});
-    if (it->second.left > 0) {
-      --it->second.left;
-    }
-    bytes_ += fresh ? size : 0;
-  });
+  return walk(AT_FDCWD, folder.string(), folder.string(),
+              [this](const struct stat& info) { count(info); });
+}
+
+void Usage::add_file(const fs::path& file) {
+  struct stat info {};
+  if (::lstat(file.c_str(), &info) == 0) {
+    count(info);
+  }
+}
+
+void Usage::count(const struct stat& info) {
+  const auto size = static_cast<std::uint64_t>(info.st_blocks) * k_block;
+  // A folder's number of links counts its sub-folders; it has one name.
+  const nlink_t names = S_ISDIR(info.st_mode) ? 1 : info.st_nlink;
+  const auto [it, fresh] =
+      seen_.try_emplace({info.st_dev, info.st_ino}, Seen{.left = names, .bytes = size});
+  if (it->second.left > 0) {
+    --it->second.left;
+  }
+  bytes_ += fresh ? size : 0;
 }
 
 std::uint64_t Usage::own_bytes() const {

@@ -108,11 +108,86 @@ TEST_F(Generations, a_tree_without_a_name_goes_unless_somebody_holds_it) {
   EXPECT_THAT(playground.names_in("store"), IsEmpty());
 }
 
+TEST_F(Generations, a_report_goes_when_it_is_old_and_no_generation_has_it) {
+  up("demo");
+  const auto reports = playground.home() / "reports";
+  for (const char* name : {"named.json", "old.json", "young.json", ".old.json.0123"}) {
+    ASSERT_TRUE(create_file(reports / name, "{}"));
+    if (std::string(name) != "young.json") {
+      make_old(reports / name, 2h);
+    }
+  }
+  const auto generation = playground.home() / "names/demo/gen/1/report";
+  ASSERT_TRUE(write_file_atomic(generation, "named\n"));
+  EXPECT_THAT(run({"gc", "--dry-run"}),
+              AllOf(HasSubstr("/old.json"), HasSubstr("/.old.json.0123"),
+                    Not(HasSubstr("young.json")), Not(HasSubstr("named.json"))));
+  EXPECT_THAT(playground.names_in("reports"), SizeIs(4));
+  EXPECT_THAT(run({"gc", "--json"}), AllOf(HasSubstr("\"reports\""), HasSubstr("/old.json")));
+  EXPECT_THAT(playground.names_in("reports"), ::testing::ElementsAre("named.json", "young.json"));
+  make_old(reports / "young.json", 5s);
+  run({"gc", "--staging-age", "0s", "--name", "demo"}); // with the name its report goes
+  EXPECT_THAT(playground.names_in("reports"), IsEmpty());
+}
+
+TEST_F(Generations, a_download_goes_when_it_is_old_and_nobody_works_at_it) {
+  up("demo");
+  const auto downloads = playground.home() / "cache/downloads";
+  const auto before = playground.names_in("cache/downloads");
+  const auto put = [&](char digit, const std::string& suffix, std::chrono::seconds age) {
+    const auto file = downloads / (std::string(64, digit) + suffix);
+    ASSERT_TRUE(create_file(file, std::string(100'000, 'x')));
+    make_old(file, age);
+  };
+  for (const char* suffix : {".part", ".part.json", ".lock"}) {
+    put('a', suffix, 8 * 24h);  // begun long ago
+    put('b', suffix, 6 * 24h);  // may still be resumed
+    put('c', suffix, 30 * 24h); // somebody is at it
+  }
+  put('d', "", 8 * 24h); // finished, never used
+  const auto held =
+      FileLock::acquire(downloads / (std::string(64, 'c') + ".lock"), FileLock::Mode::exclusive);
+  ASSERT_TRUE(held);
+  make_old(downloads / (std::string(64, 'c') + ".lock"), 30 * 24h);
+  const auto found = run({"gc", "--dry-run"});
+  EXPECT_THAT(found,
+              AllOf(HasSubstr(std::string(64, 'a') + ".part.json"), HasSubstr(std::string(64, 'd')),
+                    Not(HasSubstr("bbbbb")), Not(HasSubstr("ccccc"))));
+  EXPECT_THAT(playground.names_in("cache/downloads"), SizeIs(before.size() + 10));
+  EXPECT_THAT(run({"du"}), HasSubstr("downloads"));
+  run({"gc"});
+  EXPECT_THAT(playground.names_in("cache/downloads"), SizeIs(before.size() + 6));
+  for (const auto& name : playground.names_in("cache/downloads")) {
+    make_old(downloads / name, 5s);
+  }
+  run({"gc", "--download-age", "0s"});
+  for (const auto& name : playground.names_in("cache/downloads")) {
+    EXPECT_THAT(name, ::testing::StartsWith("ccccc"));
+  }
+  run({"gc", "--download-age", "soon"}, 2);
+  run({"verify"});
+}
+
 TEST_F(Generations, du_counts_shared_files_once) {
   up("demo", "13.0.187");
   const auto one = run({"du", "--json"});
   EXPECT_THAT(one, AllOf(HasSubstr("cukit.du/1"), HasSubstr("\"demo\""), HasSubstr("own_bytes")));
   EXPECT_THAT(run({"du"}), AllOf(HasSubstr("saved by sharing"), HasSubstr("demo")));
+  const auto bytes = [&](const std::string& key) {
+    const auto json = run({"du", "--json"});
+    const auto at = json.find("\"" + key + "\": ");
+    EXPECT_NE(at, std::string::npos) << key;
+    return at == std::string::npos ? 0 : std::stol(json.substr(at + key.size() + 4));
+  };
+  const auto total = bytes("total_bytes");
+  const auto reports = bytes("reports_bytes");
+  const auto downloads = bytes("downloads_bytes");
+  ASSERT_TRUE(create_file(playground.home() / "reports/one.json", std::string(100'000, 'x')));
+  ASSERT_TRUE(
+      create_file(playground.home() / "cache/downloads/one.part", std::string(200'000, 'x')));
+  EXPECT_GE(bytes("reports_bytes") - reports, 100'000);
+  EXPECT_GE(bytes("downloads_bytes") - downloads, 200'000);
+  EXPECT_GE(bytes("total_bytes") - total, 300'000);
 }
 
 TEST_F(Generations, row44_a_dead_runs_staging_folder_goes_when_its_lock_is_free_and_it_is_old) {
