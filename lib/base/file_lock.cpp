@@ -1,11 +1,14 @@
 #include "base/file_lock.hpp"
 
+#include "base/stale.hpp"
+
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -43,6 +46,22 @@ Result<bool> try_lock(const Fd& fd, const fs::path& path, FileLock::Mode mode,
   return true;
 }
 
+/// Whether the path still leads to the file that was locked. Who removes a lock's file does so
+/// while holding it, so whoever waited then holds what nobody else can find.
+bool still_there(const Fd& fd, const fs::path& path) {
+  struct stat held {};
+  struct stat now {};
+  return ::fstat(fd.get(), &held) == 0 &&
+         look_twice([&] { return ::stat(path.c_str(), &now); }) == 0 && held.st_dev == now.st_dev &&
+         held.st_ino == now.st_ino;
+}
+
+Result<Fd> open_lock(const fs::path& path) {
+  // Read and write also for a shared lock: NFSv4 maps flock to byte-range locks, which need the
+  // mode.
+  return open_file(path, O_RDWR | O_CREAT, 0644);
+}
+
 int holder_of(const Fd& fd) {
   std::array<char, 32> text{};
   const ssize_t count = ::pread(fd.get(), text.data(), text.size() - 1, 0);
@@ -54,17 +73,19 @@ int holder_of(const Fd& fd) {
 Result<FileLock> FileLock::acquire(const fs::path& path, Mode mode, const std::stop_token& stop,
                                    const std::function<void(int)>& on_wait,
                                    WithoutLocks without_locks) {
-  // Read and write also for a shared lock: NFSv4 maps flock to byte-range locks, which need the
-  // mode.
-  CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT, 0644));
+  CUKIT_TRY_ASSIGN(Fd fd, open_lock(path));
   using namespace std::chrono_literals;
   auto pause = 1ms;
   auto waited = 0ms;
   bool told = false;
   while (true) {
     CUKIT_TRY_ASSIGN(const bool locked, try_lock(fd, path, mode, without_locks));
-    if (locked) {
+    if (locked && still_there(fd, path)) {
       return FileLock(std::move(fd));
+    }
+    if (locked) {
+      CUKIT_TRY_ASSIGN(fd, open_lock(path));
+      continue;
     }
     if (stop.stop_requested()) {
       return fail(ErrorCode::interrupted, "interrupted while waiting for {}", path.string());
@@ -81,12 +102,16 @@ Result<FileLock> FileLock::acquire(const fs::path& path, Mode mode, const std::s
 
 Result<std::optional<FileLock>> FileLock::try_acquire(const fs::path& path, Mode mode,
                                                       WithoutLocks without_locks) {
-  CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT, 0644));
-  CUKIT_TRY_ASSIGN(const bool locked, try_lock(fd, path, mode, without_locks));
-  if (!locked) {
-    return std::optional<FileLock>();
+  while (true) {
+    CUKIT_TRY_ASSIGN(Fd fd, open_lock(path));
+    CUKIT_TRY_ASSIGN(const bool locked, try_lock(fd, path, mode, without_locks));
+    if (!locked) {
+      return std::optional<FileLock>();
+    }
+    if (still_there(fd, path)) {
+      return std::optional<FileLock>(FileLock(std::move(fd)));
+    }
   }
-  return std::optional<FileLock>(FileLock(std::move(fd)));
 }
 
 } // namespace cukit

@@ -1,6 +1,6 @@
-// An advisory lock between processes (flock) on a file that is never removed: unlinking it would
-// let two owners in. The lock dies with the process, also with a killed one; children do not
-// inherit it (O_CLOEXEC).
+// An advisory lock between processes (flock) on a file. Only who holds it exclusively may remove
+// the file; who waited for it meanwhile makes a new one. The lock dies with the process, also with
+// a killed one; children do not inherit it (O_CLOEXEC).
 #pragma once
 
 #include "base/files.hpp"

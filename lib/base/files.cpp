@@ -1,5 +1,7 @@
 #include "base/files.hpp"
 
+#include "base/stale.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -38,25 +40,13 @@ Result<void> Fd::close() {
 }
 
 Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
-  bool was_stale = false;
-  while (true) {
-    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
-    if (fd >= 0) {
-      return Fd(fd);
-    }
-    if (errno == ESTALE && !was_stale) {
-      // A network file system remembered a folder or file that was replaced on its server; the
-      // second look asks the server.
-      was_stale = true;
-      continue;
-    }
-    if (errno != EINTR) {
-      return fail_errno(errno, "cannot open {}", path.string());
-    }
-  }
+  const int fd = look_twice([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
+  return fd >= 0 ? Result<Fd>(Fd(fd)) : fail_errno(errno, "cannot open {}", path.string());
 }
 
-Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
+namespace {
+
+Result<std::string> read_once(const fs::path& path, std::uint64_t limit, int& number) {
   CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) {
@@ -78,7 +68,8 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
       if (errno == EINTR) {
         continue;
       }
-      return fail_errno(errno, "cannot read {}", path.string());
+      number = errno;
+      return fail_errno(number, "cannot read {}", path.string());
     }
     if (count == 0) {
       return bytes;
@@ -89,6 +80,12 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
                   limit);
     }
   }
+}
+
+} // namespace
+
+Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
+  return read_twice([&](int& number) { return read_once(path, limit, number); });
 }
 
 Result<void> write_all(int fd, std::string_view bytes) {
@@ -155,7 +152,7 @@ Result<void> make_directories(const fs::path& path) {
   if (path.has_parent_path() && path.parent_path() != path) {
     CUKIT_TRY(make_directories(path.parent_path()));
   }
-  if (::mkdir(path.c_str(), 0755) != 0) {
+  if (look_twice([&] { return ::mkdir(path.c_str(), 0755); }) != 0) {
     const int number = errno;
     struct stat info {};
     if (number == EEXIST && ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
@@ -173,7 +170,7 @@ namespace {
 Result<void> remove_entries(int folder_fd, const std::string& shown);
 
 Result<void> remove_entry(int parent, const char* name, const std::string& shown) {
-  if (::unlinkat(parent, name, 0) == 0 || errno == ENOENT) {
+  if (look_twice([&] { return ::unlinkat(parent, name, 0); }) == 0 || errno == ENOENT) {
     return {};
   }
   if (errno != EISDIR && errno != EPERM) {
@@ -233,15 +230,24 @@ Result<std::vector<std::string>> list_directory(const fs::path& path) {
 }
 
 Result<void> rename_path(const fs::path& from, const fs::path& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) {
+  if (look_twice([&] { return ::rename(from.c_str(), to.c_str()); }) != 0) {
     return fail_errno(errno, "cannot rename {} to {}", from.string(), to.string());
   }
   return {};
 }
 
+namespace {
+
+long rename_with(unsigned flags, const fs::path& from, const fs::path& to) {
+  return look_twice([&] {
+    return ::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags);
+  });
+}
+
+} // namespace
+
 Result<bool> rename_no_replace(const fs::path& from, const fs::path& to) {
-  if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
-                1U /* RENAME_NOREPLACE */) == 0) {
+  if (rename_with(1U /* RENAME_NOREPLACE */, from, to) == 0) {
     return true;
   }
   if (errno == EEXIST || errno == ENOTEMPTY) {
@@ -253,7 +259,7 @@ Result<bool> rename_no_replace(const fs::path& from, const fs::path& to) {
     if (path_exists(to)) {
       return false;
     }
-    if (::rename(from.c_str(), to.c_str()) == 0) {
+    if (look_twice([&] { return ::rename(from.c_str(), to.c_str()); }) == 0) {
       return true;
     }
     if (errno == EEXIST || errno == ENOTEMPTY) {
@@ -264,8 +270,7 @@ Result<bool> rename_no_replace(const fs::path& from, const fs::path& to) {
 }
 
 Result<void> exchange_paths(const fs::path& from, const fs::path& to) {
-  if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
-                2U /* RENAME_EXCHANGE */) == 0) {
+  if (rename_with(2U /* RENAME_EXCHANGE */, from, to) == 0) {
     return {};
   }
   if (errno == EXDEV) { // a folder of an overlay's lower layer cannot be moved
@@ -307,19 +312,19 @@ Result<void> sync_file_system(const fs::path& path) {
 
 bool path_exists(const fs::path& path) {
   struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0;
+  return look_twice([&] { return ::lstat(path.c_str(), &info); }) == 0;
 }
 
 bool folder_exists(const fs::path& path) {
   struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  return look_twice([&] { return ::stat(path.c_str(), &info); }) == 0 && S_ISDIR(info.st_mode);
 }
 
 Result<TempDirectory> TempDirectory::create(const fs::path& parent, std::string_view prefix) {
   CUKIT_TRY(make_directories(parent));
   for (int attempt = 0; attempt < 100; ++attempt) {
     const fs::path path = parent / fmt::format("{}{}", prefix, unique_suffix());
-    if (::mkdir(path.c_str(), 0755) == 0) {
+    if (look_twice([&] { return ::mkdir(path.c_str(), 0755); }) == 0) {
       return TempDirectory(path);
     }
     if (errno != EEXIST) {

@@ -43,6 +43,9 @@ Error errno_error(int number, std::string message) {
     error.hint = "free some memory, or raise the limit of this process, and run the same command "
                  "again";
     break;
+  case EXDEV:
+    error.hint = "store/, trees/, names/ and staging/ of a home must lie on one file system";
+    break;
   case ESTALE:
     error.hint = "the file server lost track of the path: run the same command again, or point "
                  "CUKIT_HOME at a local disk";

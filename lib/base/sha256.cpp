@@ -1,5 +1,7 @@
 #include "base/sha256.hpp"
 
+#include "base/stale.hpp"
+
 #include <openssl/evp.h>
 
 #include <cerrno>
@@ -105,7 +107,9 @@ Sha256 sha256_of(std::string_view bytes) {
   return stream.finish();
 }
 
-Result<Sha256> sha256_of_file(const fs::path& path) {
+namespace {
+
+Result<Sha256> digest_once(const fs::path& path, int& number) {
   CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY));
   ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL); // a hint; nothing hangs on it
   Sha256Stream stream;
@@ -117,13 +121,20 @@ Result<Sha256> sha256_of_file(const fs::path& path) {
       continue;
     }
     if (count < 0) {
-      return fail_errno(errno, "cannot read {}", path.string());
+      number = errno;
+      return fail_errno(number, "cannot read {}", path.string());
     }
     if (count == 0) {
       return stream.finish();
     }
     stream.update(std::span<const std::uint8_t>(buffer.get(), static_cast<std::size_t>(count)));
   }
+}
+
+} // namespace
+
+Result<Sha256> sha256_of_file(const fs::path& path) {
+  return read_twice([&](int& number) { return digest_once(path, number); });
 }
 
 } // namespace cukit

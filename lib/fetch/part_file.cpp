@@ -1,5 +1,6 @@
 #include "fetch/part_file.hpp"
 
+#include "base/stale.hpp"
 #include "base/strings.hpp"
 #include "text/json.hpp"
 
@@ -30,7 +31,7 @@ Result<std::size_t> read_piece(const Fd& file, std::span<std::uint8_t> out, std:
 }
 
 Result<void> remove_file(const fs::path& path) {
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
+  if (look_twice([&] { return ::unlink(path.c_str()); }) != 0 && errno != ENOENT) {
     return fail_errno(errno, "cannot remove {}", path.string());
   }
   return {};

@@ -1,6 +1,7 @@
 #include "names/folder.hpp"
 
 #include "base/limits.hpp"
+#include "base/stale.hpp"
 #include "base/strings.hpp"
 
 #include <array>
@@ -35,7 +36,8 @@ int number_of(std::string_view text) {
 Result<int> current_number(const fs::path& folder) {
   std::array<char, 64> target{};
   const fs::path link = folder / "current";
-  const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
+  const ssize_t size =
+      look_twice([&] { return ::readlink(link.c_str(), target.data(), target.size()); });
   if (size < 0) {
     const int number = errno;
     if (number == ENOENT || number == ENOTDIR) {
@@ -71,7 +73,7 @@ Result<Generation> read_generation(const fs::path& folder, int number) {
     return tl::unexpected<Error>(std::move(error));
   }
   struct stat info {};
-  if (::stat(place.c_str(), &info) != 0) {
+  if (look_twice([&] { return ::stat(place.c_str(), &info); }) != 0) {
     return fail_errno(errno, "cannot look at {}", place.string());
   }
   generation.made = info.st_mtime;

@@ -1,5 +1,6 @@
 #include "store/folder_check.hpp"
 
+#include "base/stale.hpp"
 #include "base/strings.hpp"
 #include "base/thread_pool.hpp"
 
@@ -37,7 +38,7 @@ public:
       }
       const fs::path path = folder / name;
       struct stat info {};
-      if (::lstat(path.c_str(), &info) != 0) {
+      if (look_twice([&] { return ::lstat(path.c_str(), &info); }) != 0) {
         return fail_errno(errno, "cannot look at {}", path.string());
       }
       found[prefix + name] = {info.st_mode, static_cast<std::uint64_t>(info.st_size), info.st_dev,
@@ -76,7 +77,8 @@ void compare_link(const fs::path& folder, const ExpectedPath& wanted, Findings& 
   std::array<char, 4096>
       target; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by readlink
   const fs::path path = folder / wanted.path.text();
-  const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+  const ssize_t size =
+      look_twice([&] { return ::readlink(path.c_str(), target.data(), target.size()); });
   if (size < 0) {
     findings.fail_with(errno_error(errno, fmt::format("cannot read the link {}", path.string())));
     return;

@@ -1,5 +1,7 @@
 #include "store/hold.hpp"
 
+#include "base/stale.hpp"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,7 +13,8 @@ namespace {
 
 /// Empty: no such folder.
 Result<std::optional<Fd>> open_folder(const fs::path& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd =
+      look_twice([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (fd >= 0) {
     return std::optional<Fd>(Fd(fd));
   }
@@ -35,7 +38,8 @@ int lock_folder(const Fd& fd, int operation) {
 bool still_there(const Fd& fd, const fs::path& folder) {
   struct stat held {};
   struct stat now {};
-  return ::fstat(fd.get(), &held) == 0 && ::stat(folder.c_str(), &now) == 0 &&
+  return ::fstat(fd.get(), &held) == 0 &&
+         look_twice([&] { return ::stat(folder.c_str(), &now); }) == 0 &&
          held.st_dev == now.st_dev && held.st_ino == now.st_ino;
 }
 
@@ -81,7 +85,7 @@ Result<std::optional<FolderHold>> FolderHold::try_exclusive(const fs::path& fold
 
 Result<void> allow_move(const fs::path& folder) {
   struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0) {
+  if (look_twice([&] { return ::stat(folder.c_str(), &info); }) != 0) {
     return fail_errno(errno, "cannot look at {}", folder.string());
   }
   if ((info.st_mode & S_IWUSR) == 0 && ::chmod(folder.c_str(), 0755) != 0) {
@@ -92,7 +96,7 @@ Result<void> allow_move(const fs::path& folder) {
 
 Result<void> move_out(const fs::path& folder, const fs::path& to) {
   CUKIT_TRY(allow_move(folder));
-  if (::rename(folder.c_str(), to.c_str()) == 0) {
+  if (look_twice([&] { return ::rename(folder.c_str(), to.c_str()); }) == 0) {
     return {};
   }
   if (errno == EXDEV) {

@@ -72,6 +72,42 @@ TEST_F(NetworkDisk, a_stale_handle_is_tried_once_more) {
   EXPECT_THAT(refused.output, HasSubstr("Stale file handle"));
 }
 
+TEST_F(NetworkDisk, a_stale_name_or_byte_is_looked_for_once_more) {
+  for (const auto* rule :
+       {"stat:3:ESTALE", "stat:40:ESTALE", "read:2:ESTALE:demo", "rename:1:ESTALE",
+        "rename:4:ESTALE", "mkdir:2:ESTALE", "unlink:1:ESTALE"}) {
+    faults_->fail(rule);
+    expect_same_tree(again(), rule);
+  }
+  faults_->fail("rename:1+:ESTALE:home/");
+  const auto refused = again();
+  EXPECT_EQ(refused.exit_code, 6) << refused.output;
+  EXPECT_THAT(refused.output, HasSubstr("Stale file handle"));
+  EXPECT_THAT(playground.names_in("trees"), IsEmpty());
+}
+
+TEST_F(NetworkDisk, a_tree_whose_files_become_stale_while_they_are_read_is_not_called_damaged) {
+  faults_->forget();
+  run({"up", "--no-validate", "demo.yaml"});
+  for (const auto* rule :
+       {"read:1:ESTALE:trees/", "read:9:ESTALE:store/", "stat:30:ESTALE:trees/"}) {
+    faults_->fail(rule);
+    EXPECT_THAT(run({"verify"}), Not(HasSubstr("modified"))) << rule;
+    EXPECT_NE(faults_->report(), "") << rule;
+    faults_->forget();
+  }
+}
+
+TEST_F(NetworkDisk, a_home_on_two_file_systems_is_refused_with_what_to_do) {
+  faults_->fail("rename:1+:EXDEV:home/store");
+  const auto refused = again();
+  EXPECT_EQ(refused.exit_code, 6) << refused.output;
+  EXPECT_THAT(refused.output, HasSubstr("on one file system"));
+  EXPECT_THAT(playground.names_in("store"), IsEmpty());
+  faults_->forget();
+  EXPECT_EQ(again().exit_code, 0);
+}
+
 TEST_F(NetworkDisk, row36_a_refused_link_is_a_copy_and_is_told_once) {
   for (const auto* error : {"EXDEV", "EPERM", "EMLINK", "EOPNOTSUPP", "EAGAIN"}) {
     faults_->fail(fmt::format("clone:1+:EOPNOTSUPP,link:1+:{}", error));

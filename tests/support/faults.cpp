@@ -49,6 +49,11 @@ Faults& Faults::kill_at(int n) {
   return *this;
 }
 
+Faults& Faults::shuffle(unsigned seed) {
+  playground_.environment.set("FAULTY_FS_SHUFFLE", std::to_string(seed));
+  return *this;
+}
+
 Faults& Faults::keep_journal() {
   playground_.environment.set("FAULTY_FS_JOURNAL", journal_file().string());
   return *this;
@@ -63,7 +68,8 @@ std::string Faults::report() const {
 }
 
 void Faults::forget() {
-  for (const auto* name : {"FAULTY_FS_FAIL", "FAULTY_FS_KILL", "FAULTY_FS_JOURNAL"}) {
+  for (const auto* name :
+       {"FAULTY_FS_FAIL", "FAULTY_FS_KILL", "FAULTY_FS_SHUFFLE", "FAULTY_FS_JOURNAL"}) {
     playground_.environment.unset(name);
   }
   std::error_code none;

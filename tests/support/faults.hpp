@@ -24,6 +24,8 @@ public:
   Faults& fail(const std::string& rules);
   /// SIGKILL at the n-th mutation.
   Faults& kill_at(int n);
+  /// Folders list their names in an order that the seed chooses.
+  Faults& shuffle(unsigned seed);
   /// Every change goes to journal_file().
   Faults& keep_journal();
   [[nodiscard]] fs::path journal_file() const;

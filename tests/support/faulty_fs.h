@@ -7,16 +7,18 @@
  *   FAULTY_FS_PREFIX=DIR          which paths count; needed
  *   FAULTY_FS_FAIL=RULE[,RULE]    RULE is CALL:N:ERROR or CALL:N:ERROR:TEXT
  *       CALL   open write read fsync syncfs rename mkdir link symlink unlink flock close truncate
- *              fallocate copy clone chmod utime, or * for every mutation
+ *              fallocate copy clone chmod utime stat, or * for every mutation
  *       N      the N-th such call fails, from 1; "N+": this one and all later ones
  *       ERROR  ENOSPC, EIO, ... by name; SHORT: a write takes half of the bytes
  *       TEXT   only calls whose path has this text are counted
+ *   FAULTY_FS_SHUFFLE=SEED        folders list their names in another order
  *   FAULTY_FS_KILL=N              SIGKILL instead of the N-th mutation; a write is torn in half
  *   FAULTY_FS_JOURNAL=FILE        every mutation and sync that succeeded, as struct faulty_record
  *   FAULTY_FS_REPORT=FILE         a line for each fault that was injected: "CALL N PATH"
  *
  * A family covers all its variants: rename is rename, renameat and renameat2 (also through
- * syscall()), open is open, openat and openat2, unlink is also rmdir and remove. C++ tests use
+ * syscall()), open is open, openat and openat2, unlink is also rmdir and remove, stat is also lstat
+ * and fstatat. C++ tests use
  * support/faults.hpp, which sets the variables.
  */
 #ifndef CUKIT_TESTS_FAULTY_FS_H

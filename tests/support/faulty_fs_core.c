@@ -19,20 +19,20 @@
 enum { rules_most = 16 };
 
 static const char* const family_names[family_count] = {
-    "open",   "write", "read",  "fsync",    "syncfs",    "rename", "mkdir", "link",  "symlink",
-    "unlink", "flock", "close", "truncate", "fallocate", "copy",   "clone", "chmod", "utime"};
+    "open", "write",   "read",   "fsync", "syncfs", "rename",   "mkdir",
+    "link", "symlink", "unlink", "flock", "close",  "truncate", "fallocate",
+    "copy", "clone",   "chmod",  "utime", "stat"};
 
 static const struct {
   const char* name;
   int number;
-} error_names[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EDQUOT", EDQUOT},
-                   {"EROFS", EROFS},   {"EMFILE", EMFILE}, {"ENFILE", ENFILE},
-                   {"ENOMEM", ENOMEM}, {"ENOLCK", ENOLCK}, {"ENOSYS", ENOSYS},
-                   {"ESTALE", ESTALE}, {"EXDEV", EXDEV},   {"EPERM", EPERM},
-                   {"EACCES", EACCES}, {"EMLINK", EMLINK}, {"EINTR", EINTR},
-                   {"EAGAIN", EAGAIN}, {"EBUSY", EBUSY},   {"EOPNOTSUPP", EOPNOTSUPP},
-                   {"EINVAL", EINVAL}, {"EFBIG", EFBIG},   {"ETXTBSY", ETXTBSY},
-                   {"ENOTTY", ENOTTY}, {"SHORT", faulty_short}};
+} error_names[] = {
+    {"EIO", EIO},         {"ENOSPC", ENOSPC},         {"EDQUOT", EDQUOT},     {"EROFS", EROFS},
+    {"EMFILE", EMFILE},   {"ENFILE", ENFILE},         {"ENOMEM", ENOMEM},     {"ENOLCK", ENOLCK},
+    {"ENOSYS", ENOSYS},   {"ESTALE", ESTALE},         {"EXDEV", EXDEV},       {"EPERM", EPERM},
+    {"EACCES", EACCES},   {"EMLINK", EMLINK},         {"EINTR", EINTR},       {"EAGAIN", EAGAIN},
+    {"EBUSY", EBUSY},     {"EOPNOTSUPP", EOPNOTSUPP}, {"EINVAL", EINVAL},     {"EFBIG", EFBIG},
+    {"ETXTBSY", ETXTBSY}, {"ENOTTY", ENOTTY},         {"SHORT", faulty_short}};
 
 struct rule {
   int family; /* -1: every mutation */
@@ -49,6 +49,7 @@ static struct {
   struct rule rules[rules_most];
   int rule_count;
   long kill_at;
+  unsigned long shuffle;
   long mutations;
   int journal;
   int report;
@@ -128,6 +129,8 @@ __attribute__((constructor)) static void read_plan(void) {
   }
   const char* kill_at = getenv("FAULTY_FS_KILL");
   plan.kill_at = kill_at == NULL ? 0 : atol(kill_at);
+  const char* shuffle = getenv("FAULTY_FS_SHUFFLE");
+  plan.shuffle = shuffle == NULL ? 0 : strtoul(shuffle, NULL, 10);
   plan.journal = open_for_notes("FAULTY_FS_JOURNAL");
   plan.report = open_for_notes("FAULTY_FS_REPORT");
   plan.process = getpid();
@@ -200,17 +203,27 @@ int faulty_watches(enum family which) {
   return 0;
 }
 
-static void tell(const char* what, enum family which, long number, const char* path) {
+static void tell_line(const char* what, const char* call, long number, const char* path) {
   if (plan.report < 0) {
     return;
   }
   char line[faulty_path_size + 64];
-  const int size =
-      snprintf(line, sizeof line, "%s %s %ld %s\n", what, family_names[which], number, path);
+  const int size = snprintf(line, sizeof line, "%s %s %ld %s\n", what, call, number, path);
   const struct iovec piece = {line, (size_t)size};
   if (writev(plan.report, &piece, 1) < 0) {
     misused("cannot write the report", path);
   }
+}
+
+static void tell(const char* what, enum family which, long number, const char* path) {
+  tell_line(what, family_names[which], number, path);
+}
+
+unsigned long faulty_shuffle_seed(void) {
+  return plan.process != 0 && plan.process == getpid() ? plan.shuffle : 0;
+}
+void faulty_tell_shuffle(const char* path) {
+  tell_line("shuffle", "readdir", (long)plan.shuffle, path);
 }
 
 static int decide(enum family which, int is_mutation, const char* path) {

@@ -30,6 +30,7 @@ enum family {
   family_clone,
   family_chmod,
   family_utime,
+  family_stat,
   family_count
 };
 
@@ -49,6 +50,9 @@ void faulty_leave(void);
  */
 int faulty_decide(enum family which, int is_mutation, const char* path, void (*torn)(void*),
                   void* context);
+/* The seed of FAULTY_FS_SHUFFLE; 0: folders are listed as they are. */
+unsigned long faulty_shuffle_seed(void);
+void faulty_tell_shuffle(const char* path);
 /* Is anybody interested in calls of this family? */
 int faulty_watches(enum family which);
 

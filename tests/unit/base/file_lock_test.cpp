@@ -100,6 +100,24 @@ TEST_F(FileLockTest, row35_the_holder_is_named_to_who_waits) {
   EXPECT_EQ(named, holder);
 }
 
+TEST_F(FileLockTest, whose_file_its_holder_removed_is_made_anew_by_who_waited) {
+  auto held = FileLock::acquire(file(), FileLock::Mode::exclusive);
+  ASSERT_TRUE(held);
+  Result<FileLock> next = fail(ErrorCode::host, "nobody waited");
+  {
+    std::jthread waiting([&] {
+      next = FileLock::acquire(file(), FileLock::Mode::exclusive, {},
+                               [&](int) { // it has waited for a second: the file is open
+                                 EXPECT_EQ(::unlink(file().c_str()), 0);
+                                 held = fail(ErrorCode::host, "let go");
+                               });
+    });
+  }
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_TRUE(path_exists(file()));
+  EXPECT_FALSE(is_free()); // the lock that others can find is the one that is held
+}
+
 TEST_F(FileLockTest, is_shared_by_readers_and_refused_to_a_writer) {
   const auto one = FileLock::acquire(file(), FileLock::Mode::shared);
   const auto two = FileLock::try_acquire(file(), FileLock::Mode::shared);
