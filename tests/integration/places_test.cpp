@@ -1,5 +1,7 @@
 // Odd homes, masks and folders: the same tree, or an error that says what to do.
+#include "base/sha256.hpp"
 #include "store_fixture.hpp"
+#include "support/faults.hpp"
 
 #include <fmt/format.h>
 
@@ -138,6 +140,37 @@ TEST_F(Places, row39_two_homes_one_processor_or_all_and_any_date_give_the_same_b
   ASSERT_TRUE(ids);
   ASSERT_EQ(ids->size(), 1U);
   EXPECT_EQ(listing(playground.path() / "elsewhere/home/trees" / ids->front()), first);
+}
+
+TEST_F(Places, row39_folders_that_list_their_names_in_any_order_give_the_same_bytes) {
+  if (const auto why = no_faults_because(); !why.empty()) {
+    GTEST_SKIP() << why;
+  }
+  const auto first = listing(tree("demo"));
+  const auto mirror = (playground.path() / "mirror").string();
+  const auto bundle = [&](const std::string& name) {
+    const auto file = playground.path() / name;
+    run({"bundle", "demo.yaml", "-o", file.string()});
+    return sha256_of_file(file).value();
+  };
+  const auto bundled = bundle("first.tar");
+  run({"mirror", "demo.yaml", mirror});
+  const auto page = sha256_of_file(fs::path(mirror) / "index.html").value();
+  playground.environment.set("CUKIT_INDEX_URL", mirror); // a folder is listed, too
+  Faults faults(playground);
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    ASSERT_TRUE(remove_tree(playground.home()));
+    fs::remove(fs::path(mirror) / "index.html");
+    faults.shuffle(seed);
+    run({"up", "--no-validate", "demo.yaml"});
+    EXPECT_EQ(listing(tree("demo")), first) << seed;
+    EXPECT_EQ(bundle("again.tar"), bundled) << seed;
+    run({"mirror", "demo.yaml", mirror});
+    EXPECT_EQ(sha256_of_file(fs::path(mirror) / "index.html").value(), page) << seed;
+    EXPECT_THAT(run({"verify"}), HasSubstr("all as they were built"));
+    EXPECT_THAT(faults.report(), HasSubstr("shuffle readdir")) << "nothing was shuffled";
+    faults.forget();
+  }
 }
 
 } // namespace
