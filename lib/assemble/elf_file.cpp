@@ -2,24 +2,18 @@
 // lie.
 #include "assemble/elf_file.hpp"
 
+#include "base/elf_handle.hpp"
 #include "base/strings.hpp"
 
 #include <gelf.h>
-#include <libelf.h>
 
 #include <array>
 #include <fcntl.h>
-#include <memory>
 #include <unistd.h>
 
 namespace cukit::assemble {
 
 namespace {
-
-struct EndElf {
-  void operator()(Elf* elf) const { ::elf_end(elf); }
-};
-using ElfHandle = std::unique_ptr<Elf, EndElf>;
 
 // The dynamic section of the largest library has 40 entries of 16 bytes.
 constexpr std::uint64_t k_dynamic_bytes = 1U << 20U;
@@ -173,15 +167,13 @@ private:
 } // namespace
 
 Result<std::optional<ElfFile>> read_elf(const fs::path& path) {
-  CUKIT_ENSURE(::elf_version(EV_CURRENT) != EV_NONE, "libelf knows the current ELF version");
   CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY));
   if (!has_elf_magic(fd.get())) {
     return std::optional<ElfFile>();
   }
   const auto size = ::lseek(fd.get(), 0, SEEK_END);
-  // Mapped, not read: the libraries have 100 MB and only their headers are wanted.
-  const ElfHandle elf(::elf_begin(fd.get(), ELF_C_READ_MMAP, nullptr));
-  if (size < 0 || !elf || ::elf_kind(elf.get()) != ELF_K_ELF) {
+  const auto elf = map_elf(fd.get());
+  if (size < 0 || !elf) {
     return damaged(path, "its header cannot be read");
   }
   Reader reader(elf.get(), path, static_cast<std::uint64_t>(size));

@@ -1,27 +1,21 @@
 #include "host/elf_facts.hpp"
 
+#include "base/elf_handle.hpp"
 #include "base/strings.hpp"
 #include "model/version.hpp"
 
 #include <gelf.h>
-#include <libelf.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fcntl.h>
-#include <memory>
 #include <optional>
 #include <unistd.h>
 
 namespace cukit::host {
 
 namespace {
-
-struct EndElf {
-  void operator()(Elf* elf) const { static_cast<void>(::elf_end(elf)); }
-};
-using ElfHandle = std::unique_ptr<Elf, EndElf>;
 
 constexpr std::size_t k_piece = 256U << 10U;
 constexpr std::uint64_t k_scan_limit = 256U << 20U;
@@ -32,14 +26,6 @@ struct Range {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
 };
-
-ElfHandle open_elf(int fd) {
-  if (::elf_version(EV_CURRENT) == EV_NONE) {
-    return nullptr;
-  }
-  ElfHandle elf(::elf_begin(fd, ELF_C_READ_MMAP, nullptr));
-  return elf && ::elf_kind(elf.get()) == ELF_K_ELF ? std::move(elf) : nullptr;
-}
 
 std::optional<Range> read_only_data(Elf* elf) {
   std::size_t names = 0;
@@ -130,7 +116,7 @@ void read_symbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, ElfFacts&
 ElfFacts read_elf_facts(const fs::path& path, bool with_symbols) {
   ElfFacts facts;
   const auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
-  const auto elf = fd ? open_elf(fd->get()) : nullptr;
+  const auto elf = fd ? map_elf(fd->get()) : nullptr;
   if (!elf) {
     return facts;
   }
@@ -155,7 +141,7 @@ std::string text_after(const fs::path& path, std::string_view marker) {
     return {};
   }
   Range range{0, k_scan_limit};
-  if (const auto elf = open_elf(fd->get())) {
+  if (const auto elf = map_elf(fd->get())) {
     range = read_only_data(elf.get()).value_or(range);
   }
   const std::size_t overlap = marker.size() + 96;

@@ -1,10 +1,10 @@
 // Cubins through libelf. The ELF flags of sm_90 and sm_90a are equal; what ptxas and nvlink were
 // told stands in their note.
+#include "base/elf_handle.hpp"
 #include "base/strings.hpp"
 #include "validate/validate.hpp"
 
 #include <gelf.h>
-#include <libelf.h>
 
 #include <array>
 #include <cstring>
@@ -16,11 +16,6 @@ namespace {
 constexpr unsigned k_machine_cuda = 190;      // EM_CUDA
 constexpr unsigned k_tool_information = 2000; // type of the note
 constexpr std::string_view k_section = ".note.nv.tkinfo";
-
-struct ElfCloser {
-  void operator()(Elf* elf) const { static_cast<void>(::elf_end(elf)); }
-};
-using ElfHandle = std::unique_ptr<Elf, ElfCloser>;
 
 struct Tool {
   std::string name;      ///< ptxas or nvlink
