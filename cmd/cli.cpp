@@ -24,7 +24,12 @@ Result<store::Home> Invocation::home() const {
 
 CLI::App* Commands::add(const std::string& name, const std::string& summary, Action action) {
   auto* command = app_.add_subcommand(name, summary);
-  command->callback([this, action = std::move(action)] { chosen_ = action; });
+  command->callback([this, name, action = std::move(action)] {
+    chosen_ = [name, action](Invocation& invocation) {
+      invocation.command = name;
+      return action(invocation);
+    };
+  });
   return command;
 }
 
@@ -109,6 +114,7 @@ Result<OpenSession> open_session(Invocation& invocation, const pipeline::Setting
     home.cache = home.root / "cache";
   } else {
     CUKIT_TRY_ASSIGN(home, invocation.home());
+    invocation.worked_on = home;
   }
   result.session =
       std::make_unique<pipeline::Session>(invocation.environment, home, invocation.knowledge(),
@@ -224,6 +230,9 @@ std::string conflict_text(const ui::Terminal& terminal, const Error& error,
 }
 
 int report(Invocation& invocation, const Error& error) {
+  if (!invocation.outcome) { // what was done before says more
+    invocation.outcome = error_json(error);
+  }
   if (invocation.options.json) {
     print_json(error_json(error));
   } else {
@@ -236,8 +245,9 @@ int report(Invocation& invocation, const pipeline::Failure& failure) {
   if (!failure.conflict) {
     return report(invocation, failure.error);
   }
+  invocation.outcome = conflict_json(*failure.conflict);
   if (invocation.options.json) {
-    print_json(conflict_json(*failure.conflict));
+    print_json(*invocation.outcome);
   } else {
     std::fputs(conflict_text(*invocation.terminal, failure.error, *failure.conflict).c_str(),
                stderr);

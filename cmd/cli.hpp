@@ -33,6 +33,10 @@ struct Invocation {
   std::stop_token stop;
   std::unique_ptr<ui::Terminal> terminal;
   std::unique_ptr<Progress> progress;
+  std::string command; ///< its name: "up"
+  // For the log of runs: the home that was worked on, and what was changed or why it failed.
+  std::optional<store::Home> worked_on;
+  std::optional<text::Json> outcome;
 
   [[nodiscard]] knowledge::Knowledge knowledge() const;
   /// The user's home, or with --system the system store.
@@ -73,7 +77,8 @@ void register_why(Commands& commands);
 void register_init(Commands& commands);
 void register_doctor(Commands& commands); ///< doctor and snapshot
 
-/// Options that several commands share: --index-url, --redist-url, --locked, --frozen, --platform, --prefix,
+/// Options that several commands share: --index-url, --redist-url, --locked, --frozen, --platform,
+/// --prefix,
 /// --durability.
 struct SettingsOptions {
   bool locked = false;

@@ -3,6 +3,7 @@
 #include "base/last_resort.hpp"
 #include "cli.hpp"
 #include "host/machine.hpp"
+#include "run_log.hpp"
 #include "ui/progress_view.hpp"
 
 #include <csignal>
@@ -112,7 +113,9 @@ int run(int argc, char** argv) {
       std::make_unique<ui::Terminal>(invocation.environment, invocation.options.color, 2);
   invocation.progress = ui::make_progress(
       *invocation.terminal, invocation.options.quiet ? "none" : invocation.options.progress);
-  return commands.chosen()(invocation);
+  const int code = commands.chosen()(invocation);
+  log_run(invocation, code);
+  return code;
 }
 
 } // namespace

@@ -19,6 +19,7 @@ struct Options {
   bool has_keep = false;
   std::string name;
   std::string staging_age = "1h";
+  std::string download_age = "7d";
   bool dry_run = false;
 };
 
@@ -50,6 +51,7 @@ Result<pipeline::GcOptions> gc_options(const Options& options) {
     result.keep = options.keep;
   }
   CUKIT_TRY_ASSIGN(result.staging_age, parse_age(options.staging_age));
+  CUKIT_TRY_ASSIGN(result.download_age, parse_age(options.download_age));
   return result;
 }
 
@@ -70,6 +72,12 @@ std::string garbage_text(const pipeline::Garbage& garbage) {
   }
   for (const auto& folder : garbage.staging) {
     out += fmt::format("left by a run that died: {}\n", folder.string());
+  }
+  for (const auto& file : garbage.reports) {
+    out += fmt::format("report that no generation has: {}\n", file.string());
+  }
+  for (const auto& file : garbage.downloads) {
+    out += fmt::format("download that nobody went on with: {}\n", file.string());
   }
   return out;
 }
@@ -95,6 +103,8 @@ text::Json garbage_json(const pipeline::Garbage& garbage) {
       .set("entries", list(garbage.entries))
       .set("caches", list(garbage.caches))
       .set("staging", list(garbage.staging))
+      .set("reports", list(garbage.reports))
+      .set("downloads", list(garbage.downloads))
       .set("bytes", garbage.bytes);
 }
 
@@ -134,7 +144,9 @@ Result<void> run_gc(Invocation& invocation, const Options& options) {
     print_gc(invocation, {.removed = garbage, .in_use = {}}, options.dry_run);
     return {};
   }
+  invocation.worked_on = home;
   CUKIT_TRY_ASSIGN(const auto done, pipeline::collect(home, garbage, wanted, now, invocation.stop));
+  invocation.outcome = garbage_json(done.removed);
   print_gc(invocation, done, false);
   return {};
 }
@@ -161,7 +173,9 @@ text::Json usage_json(const store::Home& home, const pipeline::DiskUsage& usage)
       .set("trees_bytes", usage.all_trees)
       .set("shared_bytes", usage.shared)
       .set("cache_bytes", usage.cache)
+      .set("downloads_bytes", usage.downloads)
       .set("staging_bytes", usage.staging)
+      .set("reports_bytes", usage.reports)
       .set("total_bytes", usage.total);
 }
 
@@ -181,13 +195,16 @@ Result<void> run_du(Invocation& invocation) {
               {ui::Style::accent});
   }
   std::fputs(table.print(*invocation.terminal, "").c_str(), stdout);
-  std::fputs(fmt::format("store {}, trees {}, saved by sharing {}, cache {}, in progress {}\n"
-                         "{} in {}\n",
-                         human_bytes(usage.store), human_bytes(usage.all_trees),
-                         human_bytes(usage.shared), human_bytes(usage.cache),
-                         human_bytes(usage.staging), human_bytes(usage.total), home.root.string())
-                 .c_str(),
-             stdout);
+  std::fputs(
+      fmt::format(
+          "store {}, trees {}, saved by sharing {}, cache {} (downloads {}), in progress {}, "
+          "reports {}\n"
+          "{} in {}\n",
+          human_bytes(usage.store), human_bytes(usage.all_trees), human_bytes(usage.shared),
+          human_bytes(usage.cache), human_bytes(usage.downloads), human_bytes(usage.staging),
+          human_bytes(usage.reports), human_bytes(usage.total), home.root.string())
+          .c_str(),
+      stdout);
   return {};
 }
 
@@ -220,7 +237,11 @@ void register_gc(Commands& commands) {
                  "Only of this name; without --older-than and --keep the name as a whole")
       ->type_name("NAME");
   gc->add_option("--staging-age", options->staging_age,
-                 "Leave what a dead run left alone until it is that old (1h)")
+                 "Leave what a dead run left alone until it is that old (1h); reports that no "
+                 "generation has, too")
+      ->type_name("AGE");
+  gc->add_option("--download-age", options->download_age,
+                 "Leave a download that may be resumed alone until it is that old (7d)")
       ->type_name("AGE");
   gc->add_flag("--dry-run", options->dry_run, "Only say what would go");
   commands.add("du", "Where the bytes are: per tree, shared, store and cache",

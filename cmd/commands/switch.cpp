@@ -15,19 +15,24 @@ struct Options {
 
 int tell(Invocation& invocation, const store::Home& home, const std::string& name,
          const Result<names::Switched>& switched) {
+  invocation.worked_on = home;
   if (!switched) {
     return report(invocation, switched.error());
   }
   const auto path = home.tree(switched->to.tree).string();
   const bool changed = switched->from != switched->to.number;
+  const auto json = text::Json::object()
+                        .set("schema", "cukit.switch/1")
+                        .set("name", name)
+                        .set("from", switched->from)
+                        .set("to", switched->to.number)
+                        .set("changed", changed)
+                        .set("tree", path);
+  if (changed) {
+    invocation.outcome = json;
+  }
   if (invocation.options.json) {
-    print_json(text::Json::object()
-                   .set("schema", "cukit.switch/1")
-                   .set("name", name)
-                   .set("from", switched->from)
-                   .set("to", switched->to.number)
-                   .set("changed", changed)
-                   .set("tree", path));
+    print_json(json);
   } else {
     std::fputs(fmt::format("{} {} generation {}: {}\n", name,
                            changed ? "points at" : "points already at", switched->to.number, path)

@@ -143,6 +143,14 @@ Result<std::vector<std::string>> bundled_manifests(const UpOptions& options,
   return result;
 }
 
+text::Json with_name(const std::string& manifest, const text::Json& result) {
+  auto json = text::Json::object().set("manifest", manifest);
+  for (const auto& [key, value] : result.members()) {
+    json.set(key, value);
+  }
+  return json;
+}
+
 int run_up(Invocation& invocation, UpOptions options) {
   auto settings = options.settings.settings();
   if (!settings) {
@@ -172,13 +180,12 @@ int run_up(Invocation& invocation, UpOptions options) {
   }
   auto results = text::Json::list();
   int code = 0;
+  bool is_idle = true;
   for (const auto& manifest : options.manifests) {
     auto one = up_one(invocation, options, *settings, manifest);
-    auto json = text::Json::object().set("manifest", manifest);
-    for (const auto& [key, value] : one.json.members()) {
-      json.set(key, value);
-    }
-    results.add(std::move(json));
+    const auto status = one.json.text_of("status");
+    is_idle = is_idle && (status == "nothing_to_do" || status == "dry_run");
+    results.add(with_name(manifest, one.json));
     if (!invocation.options.json) {
       if (one.failure) {
         report(invocation, *one.failure);
@@ -191,8 +198,12 @@ int run_up(Invocation& invocation, UpOptions options) {
       break;
     }
   }
+  const auto all = text::Json::object().set("schema", "cukit.up/1").set("results", results);
+  if (!is_idle) {
+    invocation.outcome = all;
+  }
   if (invocation.options.json) {
-    print_json(text::Json::object().set("schema", "cukit.up/1").set("results", results));
+    print_json(all);
   }
   return code;
 }

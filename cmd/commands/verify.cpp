@@ -145,16 +145,20 @@ int exit_code(const std::vector<Checked>& checked) {
   return code;
 }
 
+text::Json results_json(const std::vector<Checked>& checked) {
+  auto results = text::Json::list();
+  for (const auto& one : checked) {
+    results.add(checked_json(one));
+  }
+  return text::Json::object()
+      .set("schema", "cukit.verify/1")
+      .set("clean", is_clean(checked))
+      .set("results", results);
+}
+
 void print(Invocation& invocation, const std::vector<Checked>& checked, bool repaired) {
   if (invocation.options.json) {
-    auto results = text::Json::list();
-    for (const auto& one : checked) {
-      results.add(checked_json(one));
-    }
-    print_json(text::Json::object()
-                   .set("schema", "cukit.verify/1")
-                   .set("clean", is_clean(checked))
-                   .set("results", results));
+    print_json(results_json(checked));
     return;
   }
   std::string out;
@@ -180,6 +184,7 @@ Result<std::vector<Checked>> verify(Invocation& invocation, const Options& optio
   CUKIT_TRY_ASSIGN(auto checked, check(invocation, home, options));
   if (options.repair && !is_clean(checked)) {
     CUKIT_TRY(repair(invocation, options, checked));
+    invocation.outcome = results_json(checked);
   }
   return checked;
 }
