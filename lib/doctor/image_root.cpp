@@ -129,7 +129,6 @@ Result<void> check_inside(const fs::path& layout, const fs::path& path) {
 Environment environment_of(const fs::path& config) {
   Environment environment;
   environment.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-  environment.set("HOME", "/root");
   const auto json = read_json(config);
   const auto* inner = json ? json->find("config") : nullptr;
   const auto* list = inner == nullptr ? nullptr : inner->find("Env");

@@ -10,6 +10,9 @@ namespace {
 constexpr auto k_time_limit =
     std::chrono::seconds(60); // cuInit on eight GPUs without persistence takes up to twenty
 
+constexpr auto k_smi_time_limit = std::chrono::seconds(20);
+constexpr const char* k_smi_query = "--query-gpu=name,uuid,driver_version,compute_cap";
+
 /// Drivers may print on their own: the answer is the last line that is an object.
 std::string_view answer_line(std::string_view output) {
   std::string_view found;
@@ -64,18 +67,31 @@ Driver read_driver(const text::Json& answer, const QuickLook& quick) {
   return driver;
 }
 
-Devices read_answer(const text::Json& answer, const QuickLook& quick) {
-  Devices devices;
-  if (answer.find("library") != nullptr) {
-    devices.driver = read_driver(answer, quick);
-  } else if (quick.driver) {
-    devices.driver = Driver{.version = *quick.driver, .cuda = std::nullopt};
-  }
-  if (const auto* list = answer.find("devices"); list != nullptr) {
+std::vector<Gpu> read_gpus(const text::Json& answer, std::string_view key) {
+  std::vector<Gpu> gpus;
+  if (const auto* list = answer.find(key); list != nullptr) {
     for (const auto& item : list->items()) {
-      devices.gpus.push_back(read_gpu(item));
+      gpus.push_back(read_gpu(item));
     }
   }
+  return gpus;
+}
+
+Devices read_answer(const text::Json& answer, const QuickLook& quick) {
+  Devices devices;
+  const auto told = Version::parse(answer.text_of("driver_version"));
+  if (answer.find("library") != nullptr) {
+    devices.driver = read_driver(answer, quick);
+    if (told && devices.driver->version.major() == 0) {
+      devices.driver->version = *told;
+    }
+  } else if (quick.driver) {
+    devices.driver = Driver{.version = *quick.driver, .cuda = std::nullopt};
+  } else if (told) {
+    devices.driver = Driver{.version = *told, .cuda = std::nullopt};
+  }
+  devices.gpus = read_gpus(answer, "devices");
+  devices.seen = read_gpus(answer, "seen");
   if (devices.gpus.empty()) {
     const auto why = answer.text_of("why");
     devices.why_none = why.empty() ? "the driver named no GPU" : printable(why);
@@ -96,7 +112,56 @@ std::string first_line(std::string_view text) {
   return printable(split(trim(text), '\n').front().substr(0, 300));
 }
 
+/// `NVIDIA H200, GPU-5c1f..., 580.159.04, 9.0`; older ones do not know the last column.
+std::optional<Gpu> gpu_of_line(std::string_view line, int index, std::optional<Version>& driver) {
+  const auto columns = split(line, ',');
+  if (columns.size() != 4) {
+    return std::nullopt;
+  }
+  if (auto version = Version::parse(trim(columns[2])); version && !driver) {
+    driver = *std::move(version);
+  }
+  Gpu gpu{.index = index,
+          .name = printable(trim(columns[0])),
+          .uuid = printable(trim(columns[1])),
+          .target = {}};
+  const auto capability = Version::parse(trim(columns[3]));
+  if (capability && capability->release().size() == 2 && capability->part(0) < 100) {
+    gpu.target =
+        GpuTarget{static_cast<int>(capability->part(0)), static_cast<int>(capability->part(1)), 0};
+  }
+  return gpu;
+}
+
 } // namespace
+
+Devices ask_nvidia_smi(const Environment& environment, const std::stop_token& stop) {
+  Devices devices;
+  const auto program = environment.find_program("nvidia-smi");
+  if (program.empty()) {
+    devices.why_none = "no nvidia-smi in PATH";
+    return devices;
+  }
+  const auto done = run_command({.arguments = {program, k_smi_query, "--format=csv,noheader"},
+                                 .environment = environment,
+                                 .time_limit = k_smi_time_limit},
+                                stop);
+  if (!done || done->exit_code != 0) {
+    devices.why_none = program + " gave no answer";
+    return devices;
+  }
+  std::optional<Version> driver;
+  for (const auto line : split(done->output, '\n')) {
+    if (auto gpu = gpu_of_line(line, static_cast<int>(devices.seen.size()), driver)) {
+      devices.seen.push_back(*std::move(gpu));
+    }
+  }
+  if (driver) {
+    devices.driver = Driver{.version = *std::move(driver), .cuda = std::nullopt};
+  }
+  devices.why_none = program + " alone knows of GPUs";
+  return devices;
+}
 
 Devices ask_child(const std::string& program, Environment environment, const QuickLook& quick,
                   std::chrono::milliseconds time_limit, const std::stop_token& stop) {

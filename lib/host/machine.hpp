@@ -51,8 +51,14 @@ struct Devices {
   std::optional<Driver> driver;
   std::vector<Gpu> gpus;
   std::string why_none; ///< when there is no GPU: what was tried and said
+  /// Where libcuda names none: the GPUs that the driver's management library (NVML) sees. They are
+  /// there, and nothing can run on them before libcuda is.
+  std::vector<Gpu> seen = {};
 };
 Devices devices(const std::stop_token& stop = {});
+/// The last resort: what `nvidia-smi` of that PATH prints, as `seen`. Runs it, for a few seconds at
+/// most; without one everything is empty.
+Devices ask_nvidia_smi(const Environment& environment, const std::stop_token& stop = {});
 /// The child's side of devices(): prints JSON to stdout and returns the exit code.
 int probe_devices_main();
 

@@ -3,6 +3,7 @@
 #include "host/probe.hpp"
 
 #include "base/strings.hpp"
+#include "host/nvml.hpp"
 
 #include <array>
 #include <cstdio>
@@ -197,7 +198,11 @@ text::Json probe(const std::vector<std::string>& libraries) {
 }
 
 int probe_devices_main() {
-  const std::string line = probe(driver_libraries()).dump(false) + "\n";
+  auto answer = probe(driver_libraries());
+  if (answer.find("devices") == nullptr) {
+    ask_nvml(management_libraries(), answer);
+  }
+  const std::string line = answer.dump(false) + "\n";
   const bool written = std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
   return written && std::fflush(stdout) == 0 ? 0 : 1;
 }

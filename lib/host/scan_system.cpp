@@ -1,19 +1,14 @@
-// The system around the toolkits: C library, host compilers, caches of compiled kernels, the
-// folders of LD_LIBRARY_PATH.
+// The system around the toolkits: C library, host compilers, the folders of LD_LIBRARY_PATH.
 #include "base/strings.hpp"
 #include "host/elf_facts.hpp"
 #include "host/machine.hpp"
 #include "host/scan.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace cukit::host {
 
 namespace {
-
-constexpr std::size_t k_cache_limit = 400;
-constexpr std::size_t k_ninja_head = 32U << 10U;
 
 std::string digits_and_dots(std::string_view text) {
   return std::string(text.substr(0, std::min(text.find_first_not_of("0123456789."), text.size())));
@@ -118,66 +113,6 @@ std::optional<HostCompiler> scan_compiler(const RootView& view, const std::strin
   return result;
 }
 
-/// `nvcc = /x/bin/nvcc` and `cuda_home = /x` of a build.ninja.
-void read_ninja(const RootView& view, const std::string& path, CacheEntry& entry) {
-  const auto text = view.head(path, k_ninja_head);
-  for (const auto line : split(text, '\n')) {
-    const auto equals = line.find('=');
-    if (equals == std::string_view::npos || line.starts_with(' ')) {
-      continue;
-    }
-    const auto name = trim(line.substr(0, equals));
-    const auto value = trim(line.substr(equals + 1));
-    if (name == "cuda_home") {
-      entry.cuda_home = value;
-    } else if (name == "nvcc") {
-      entry.nvcc = value;
-    }
-  }
-}
-
-class Caches {
-public:
-  explicit Caches(const RootView& view) : view_(view) {}
-
-  /// One folder with a build.ninja or a library in it.
-  void add(const std::string& consumer, const std::string& folder) {
-    if (list_.size() >= k_cache_limit) {
-      return;
-    }
-    CacheEntry entry{.consumer = consumer, .path = folder};
-    bool has_any = false;
-    for (const auto& name : view_.list(folder)) {
-      if (name == "build.ninja") {
-        read_ninja(view_, join_path(folder, name), entry);
-        has_any = true;
-      } else if (name.ends_with(".so")) {
-        const auto real = view_.find(join_path(folder, name));
-        for (auto& needed :
-             real ? read_elf_facts(view_.on_host(real->real)).needed : std::vector<std::string>()) {
-          if (is_cuda_library(needed) && !needed.starts_with("libcuda.so")) {
-            entry.needed.push_back(std::move(needed));
-          }
-        }
-        has_any = true;
-      }
-    }
-    if (has_any) {
-      list_.push_back(std::move(entry));
-    }
-  }
-  void add_children(const std::string& consumer, const std::string& folder) {
-    for (const auto& name : view_.list(folder)) {
-      add(consumer, join_path(folder, name));
-    }
-  }
-  [[nodiscard]] std::vector<CacheEntry> take() { return std::move(list_); }
-
-private:
-  const RootView& view_;
-  std::vector<CacheEntry> list_;
-};
-
 } // namespace
 
 void scan_system(const RootView& view, Snapshot& snapshot) {
@@ -242,28 +177,6 @@ std::vector<HostCompiler> scan_compilers(const RootView& view, const Environment
     add(join_path(parent_of(value), base), is_clang ? "clang" : "gcc");
   }
   return result;
-}
-
-std::vector<CacheEntry> scan_caches(const RootView& view, const Environment& environment) {
-  Caches caches(view);
-  const auto home = environment.get("HOME").value_or("/root");
-  const auto flashinfer =
-      join_path(environment.get("FLASHINFER_WORKSPACE_BASE").value_or(home), ".cache/flashinfer");
-  for (const auto& version : view.list(flashinfer)) {
-    for (const auto& arch : view.list(join_path(flashinfer, version))) {
-      caches.add_children("flashinfer",
-                          join_path(flashinfer, version + "/" + arch + "/cached_ops"));
-    }
-  }
-  const auto torch =
-      environment.get("TORCH_EXTENSIONS_DIR").value_or(join_path(home, ".cache/torch_extensions"));
-  for (const auto& name : view.list(torch)) {
-    caches.add("torch-extensions", join_path(torch, name));
-    caches.add_children("torch-extensions", join_path(torch, name));
-  }
-  caches.add_children(
-      "tvm-ffi", environment.get("TVM_FFI_CACHE_DIR").value_or(join_path(home, ".cache/tvm-ffi")));
-  return caches.take();
 }
 
 std::map<std::string, std::string> scan_system_libraries(const RootView& view) {

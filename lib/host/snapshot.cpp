@@ -71,23 +71,73 @@ void add_owners(Snapshot& snapshot) {
   }
 }
 
-void ask_devices(Snapshot& snapshot, const std::stop_token& stop) {
-  const auto found = devices(stop);
+/// Whoever builds in an image is its user 0 unless something else is said.
+std::string home_of_user_0(const RootView& view) {
+  const auto accounts = view.head("/etc/passwd", 64U << 10U);
+  for (const auto line : split(accounts, '\n')) {
+    const auto fields = split(line, ':'); // passwd(5)
+    if (fields.size() == 7 && fields[2] == "0" && fields[5].starts_with('/')) {
+      return std::string(fields[5]);
+    }
+  }
+  return "/";
+}
+
+/// Anything that says that a driver is here: loading one for nothing takes most of a second.
+bool may_have_a_gpu(const RootView& view, const Snapshot& snapshot,
+                    const Environment& environment) {
+  if (!snapshot.gpus.empty() || !snapshot.driver.empty()) {
+    return true;
+  }
+  for (const char* node : {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg"}) {
+    if (path_exists(view.on_host(node))) {
+      return true;
+    }
+  }
+  return !environment.find_program("nvidia-smi").empty();
+}
+
+void take_gpus(Snapshot& snapshot, const std::vector<Gpu>& gpus, const char* found_by) {
+  snapshot.gpus.clear();
+  for (const auto& gpu : gpus) {
+    snapshot.gpus.push_back(
+        {.name = gpu.name, .target = gpu.target.major > 0 ? gpu.target.sm() : std::string()});
+  }
+  snapshot.gpus_found_by = found_by;
+}
+
+/// libcuda, then NVML; the names in /proc stay where neither answers, and without them nvidia-smi
+/// is asked.
+void ask_devices(Snapshot& snapshot, const Environment& environment, const std::stop_token& stop) {
+  auto found = devices(stop);
+  if (!found.gpus.empty()) {
+    take_gpus(snapshot, found.gpus, "libcuda");
+  } else {
+    snapshot.gpus_why = found.why_none;
+    if (found.seen.empty() && snapshot.gpus.empty()) {
+      const auto said = ask_nvidia_smi(environment, stop);
+      take_gpus(snapshot, said.seen, said.seen.empty() ? "" : "nvidia-smi");
+      found.driver = found.driver ? found.driver : said.driver;
+    } else if (!found.seen.empty()) {
+      take_gpus(snapshot, found.seen, "NVML");
+    }
+  }
   if (found.driver && found.driver->cuda) {
     snapshot.driver_cuda = found.driver->cuda->major_minor();
   }
-  if (!found.gpus.empty()) {
-    snapshot.gpus.clear();
-  }
-  for (const auto& gpu : found.gpus) {
-    snapshot.gpus.push_back({.name = gpu.name, .target = gpu.target.sm()});
+  if (found.driver && snapshot.driver.empty() && found.driver->version.major() > 0) {
+    snapshot.driver = driver_text(found.driver->version);
   }
 }
 
 } // namespace
 
-Snapshot take_snapshot(const SnapshotRequest& request, const std::stop_token& stop) {
-  const RootView view(request.root);
+Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop) {
+  const RootView view(asked.root);
+  auto request = asked;
+  if (!request.environment.get("HOME")) {
+    request.environment.set("HOME", home_of_user_0(view));
+  }
   Snapshot snapshot;
   snapshot.root = view.is_live() ? "/" : "(a root folder)";
   snapshot.platform = Platform::host().text();
@@ -97,9 +147,13 @@ Snapshot take_snapshot(const SnapshotRequest& request, const std::stop_token& st
     }
   }
   scan_system(view, snapshot);
-  // the driver is loaded only where a GPU answers for it: loading takes most of a second
-  if (view.is_live() && request.ask_devices && !snapshot.gpus.empty()) {
-    ask_devices(snapshot, stop);
+  if (!snapshot.gpus.empty()) {
+    snapshot.gpus_found_by = "/proc";
+  }
+  // under a root nothing is asked: the driver is this machine's, and nvidia-smi would be executed
+  if (view.is_live() && request.ask_devices &&
+      may_have_a_gpu(view, snapshot, request.environment)) {
+    ask_devices(snapshot, request.environment, stop);
   }
   snapshot.pythons = scan_pythons(view, request.environment, request.venvs);
   auto candidates = toolkit_candidates(view, request.environment, snapshot.pythons);

@@ -105,11 +105,12 @@ struct HostCompiler {
 
 /// A folder with compiled kernels.
 struct CacheEntry {
-  std::string consumer = {}; ///< flashinfer, torch-extensions, tvm-ffi
+  std::string consumer = {}; ///< flashinfer, torch-extensions, tvm-ffi, triton, deepgemm
   std::string path = {};
   std::string cuda_home = {}; ///< as its build.ninja says
   std::string nvcc = {};
   std::vector<std::string> needed = {}; ///< CUDA's libraries that its .so wants
+  std::string built_by = {};            ///< as its kernels say: "PTX 9.0" or "CUDA 13.0.88"
 };
 
 /// A folder of LD_LIBRARY_PATH, with the CUDA libraries in it.
@@ -134,6 +135,8 @@ struct Snapshot {
   std::string driver = {};      ///< 580.159.04
   std::string driver_cuda = {}; ///< 13.0, where the driver itself was asked
   std::vector<SnapshotGpu> gpus = {};
+  std::string gpus_found_by = {}; ///< libcuda, NVML, /proc or nvidia-smi; empty: no GPU is known
+  std::string gpus_why = {};      ///< why it was not libcuda, in the driver's own words
   std::map<std::string, std::string> environment = {}; ///< only what concerns CUDA and building
   std::vector<Toolkit> toolkits = {};
   std::vector<PythonEnvironment> pythons = {};

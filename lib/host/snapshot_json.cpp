@@ -92,6 +92,7 @@ template <typename V> void fields(V& v, CacheEntry& x) {
   v("cuda_home", x.cuda_home);
   v("nvcc", x.nvcc);
   v("needed", x.needed);
+  v("built_by", x.built_by);
 }
 
 template <typename V> void fields(V& v, LibraryFolder& x) {
@@ -120,6 +121,8 @@ template <typename V> void fields(V& v, Snapshot& x) {
   v("driver", x.driver);
   v("driver_cuda", x.driver_cuda);
   v("gpus", x.gpus);
+  v("gpus_found_by", x.gpus_found_by);
+  v("gpus_why", x.gpus_why);
   v("environment", x.environment);
   v("toolkits", x.toolkits);
   v("pythons", x.pythons);
@@ -138,7 +141,7 @@ public:
   explicit Anonymiser(const Snapshot& snapshot) {
     const auto home = snapshot.environment.find("HOME");
     if (home != snapshot.environment.end() && home->second.size() > 1 &&
-        home->second.starts_with('/') && home->second != "/root") {
+        home->second.starts_with('/')) {
       home_ = home->second;
     }
   }

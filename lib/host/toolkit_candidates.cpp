@@ -116,10 +116,12 @@ void add_wheels(Candidates& candidates, const RootView& view, const PythonEnviro
   }
 }
 
-void add_usual_folders(Candidates& candidates, const RootView& view) {
+void add_usual_folders(Candidates& candidates, const RootView& view,
+                       const Environment& environment) {
   candidates.add("/usr/local/cuda", "/usr/local/cuda");
   candidates.add_children("/usr/local", "cuda-");
   candidates.add_children("/opt", "cuda");
+  candidates.add("/etc/alternatives/cuda", "/etc/alternatives/cuda");
   candidates.add("/usr/lib/cuda", "/usr/lib/cuda");
   candidates.add("/usr/lib/nvidia-cuda-toolkit", "/usr/lib/nvidia-cuda-toolkit");
   candidates.add("/run/current-system/sw", "NixOS");
@@ -135,7 +137,11 @@ void add_usual_folders(Candidates& candidates, const RootView& view) {
       candidates.add("/nix/store/" + name, "Nix");
     }
   }
-  for (const char* spack : {"/opt/spack/opt/spack", "/spack/opt/spack"}) {
+  std::vector<std::string> stores{"/opt/spack/opt/spack", "/spack/opt/spack"};
+  if (const auto spack = environment.get("SPACK_ROOT")) {
+    stores.push_back(join_path(*spack, "opt/spack"));
+  }
+  for (const auto& spack : stores) {
     for (const auto& platform : view.list(spack)) {
       for (const auto& compiler : view.list(join_path(spack, platform))) {
         if (compiler.starts_with("cuda-")) { // Spack 1.0 has no folder per compiler
@@ -149,9 +155,15 @@ void add_usual_folders(Candidates& candidates, const RootView& view) {
 }
 
 /// `setenv CUDA_HOME /apps/cuda/13.0` and Lua's `setenv("CUDA_HOME", "...")` of module files.
-void add_module_files(Candidates& candidates, const RootView& view) {
-  for (const char* folder : {"/usr/share/modules/modulefiles/cuda", "/etc/modulefiles/cuda",
-                             "/usr/share/lmod/lmod/modulefiles/cuda", "/opt/modulefiles/cuda"}) {
+void add_module_files(Candidates& candidates, const RootView& view,
+                      const Environment& environment) {
+  std::vector<std::string> folders{"/usr/share/modules/modulefiles/cuda", "/etc/modulefiles/cuda",
+                                   "/usr/share/lmod/lmod/modulefiles/cuda",
+                                   "/opt/modulefiles/cuda"};
+  for (const auto& folder : path_folders(environment, "MODULEPATH")) {
+    folders.push_back(join_path(folder, "cuda"));
+  }
+  for (const auto& folder : folders) {
     for (const auto& name : view.list(folder)) {
       const auto text = view.head(join_path(folder, name), 16U << 10U);
       for (const auto line : split(text, '\n')) {
@@ -185,7 +197,7 @@ std::vector<Candidate> toolkit_candidates(const RootView& view, const Environmen
                                           const std::vector<PythonEnvironment>& pythons) {
   Candidates candidates(view);
   add_variables(candidates, environment);
-  add_usual_folders(candidates, view);
+  add_usual_folders(candidates, view, environment);
   for (const auto& python : pythons) {
     add_wheels(candidates, view, python);
     if (python.is_conda) {
@@ -195,7 +207,7 @@ std::vector<Candidate> toolkit_candidates(const RootView& view, const Environmen
   if (const auto conda = environment.get("CONDA_PREFIX")) {
     candidates.add(*conda, "conda", *conda);
   }
-  add_module_files(candidates, view);
+  add_module_files(candidates, view, environment);
   return candidates.take();
 }
 

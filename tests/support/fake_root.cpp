@@ -40,7 +40,7 @@ template <typename T> void append(std::string& bytes, const T& value) {
 
 FakeRoot::FakeRoot() : folder_(scratch()) {
   environment.set("PATH", "/usr/local/bin:/usr/bin:/bin");
-  environment.set("HOME", "/root");
+  environment.set("HOME", "/home/user");
   put("/etc/os-release", "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
   put("/lib/x86_64-linux-gnu/libc.so.6",
       "GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.\n");

@@ -79,21 +79,21 @@ INSTANTIATE_TEST_SUITE_P(P10, PackageFailures, testing::ValuesIn(k_packages), na
 
 // --- caches, XLA, conda, NVRTC
 void cached(Scene& scene, const char* home, const char* library) {
-  const std::string folder = "/root/.cache/flashinfer/0.6.12/120f/cached_ops/sampling";
+  const std::string folder = "/home/user/.cache/flashinfer/0.6.12/120f/cached_ops/sampling";
   scene.root.put(folder + "/build.ninja",
                  fmt::format("cuda_home = {}\nnvcc = {}/bin/nvcc\n", home, home));
   scene.root.put(folder + "/sampling.so", test::elf_library("sampling.so", {library}));
 }
 
 const Case k_rest[] = {
-    {"B119", "cache-stale", "rm -rf /root/.cache/flashinfer/0.6.12/120f",
+    {"B119", "cache-stale", "rm -rf /home/user/.cache/flashinfer/0.6.12/120f",
      [](Scene& s) {
        venv(s, "flashinfer-python");
        local(s, "13.0.88");
        s.root.toolkit("/usr/local/cuda-12.9", "12.9.86");
        cached(s, "/usr/local/cuda-12.9", "libcudart.so.13");
      }},
-    {"B120", "cache-stale", "rm -rf /root/.cache/flashinfer/0.6.12/120f",
+    {"B120", "cache-stale", "rm -rf /home/user/.cache/flashinfer/0.6.12/120f",
      [](Scene& s) {
        venv(s, "flashinfer-python", "0.6.12", "2.9.0+cu129", "12.9");
        local(s, "12.9.86");

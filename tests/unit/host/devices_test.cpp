@@ -1,6 +1,8 @@
 // The question to the driver, answered by fake drivers that are compiled here.
 #include "base/child.hpp"
+#include "host/nvml.hpp"
 #include "host/probe.hpp"
+#include "host/snapshot.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,6 +24,24 @@ int cuDeviceGetUuid_v2(void* u, int d) { for (int i = 0; i < 16; ++i) ((unsigned
 int cuGetErrorString(int e, const char** t) { *t = "unknown weather"; return 0; }
 )";
 
+const char* const k_good_nvml = R"(
+#include <string.h>
+int nvmlInit_v2(void) { return CODE; }
+int nvmlShutdown(void) { return 0; }
+int nvmlSystemGetDriverVersion(char* t, unsigned n) { strncpy(t, "580.159.04", n); return 0; }
+int nvmlDeviceGetCount_v2(unsigned* n) { *n = 2; return 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned i, void** d) { *d = (void*)(long)(i + 7); return 0; }
+int nvmlDeviceGetName(void* d, char* t, unsigned n) { strncpy(t, d == (void*)7 ? "NVIDIA H200" : "NVIDIA B200", n); return 0; }
+int nvmlDeviceGetUUID(void* d, char* t, unsigned n) { strncpy(t, "GPU-5c1f0001-0000-0000-0000-000000000001", n); return 0; }
+int nvmlDeviceGetCudaComputeCapability(void* d, int* a, int* b) { *a = d == (void*)7 ? 9 : 10; *b = 0; return 0; }
+)";
+
+/// A script that answers as nvidia-smi 580 does.
+const char* const k_smi = "#!/bin/sh\n"
+                          "case \"$*\" in *compute_cap*csv,noheader*) ;; *) exit 2 ;; esac\n"
+                          "echo 'NVIDIA L40S, GPU-77aa, 570.124.06, 8.9'\n"
+                          "echo 'NVIDIA L40S, GPU-77ab, 570.124.06, 8.9'\n";
+
 class DevicesTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -34,10 +54,11 @@ protected:
   }
 
   /// A library libcuda.so.1 in the folder; `code` is what its cuInit says.
-  std::string make_driver(const std::string& source, const std::string& code = "0") {
+  std::string make_driver(const std::string& source, const std::string& code = "0",
+                          const std::string& name = "libcuda.so.1") {
     const fs::path file = folder_->path() / "driver.c";
     EXPECT_TRUE(write_file_atomic(file, source));
-    const std::string library = (folder_->path() / "libcuda.so.1").string();
+    const std::string library = (folder_->path() / name).string();
     const auto finished =
         run_command({.arguments = {"cc", "-shared", "-fPIC", "-w", "-DCODE=" + code, "-o", library,
                                    file.string()},
@@ -163,6 +184,82 @@ TEST_F(DevicesTest, keeps_the_kernel_modules_version_when_the_library_is_missing
   ASSERT_TRUE(devices.driver);
   EXPECT_EQ(devices.driver->version, *quick.driver);
   EXPECT_NE(devices.why_none.find("libraries are missing"), std::string::npos) << devices.why_none;
+}
+
+TEST_F(DevicesTest, nvml_names_gpus_and_driver_where_libcuda_is_not_there) {
+  const auto library = make_driver(k_good_nvml, "0", "libnvidia-ml.so.1");
+  auto answer = probe({"/nowhere/libcuda.so.1"});
+  ask_nvml({"/nowhere/libnvidia-ml.so.1", library}, answer);
+  const auto* seen = answer.find("seen");
+  ASSERT_NE(seen, nullptr) << answer.dump();
+  ASSERT_EQ(seen->items().size(), 2U);
+  EXPECT_EQ(seen->items()[1].text_of("name"), "NVIDIA B200");
+  EXPECT_EQ(seen->items()[1].find("major")->integer(), 10);
+  EXPECT_EQ(answer.text_of("driver_version"), "580.159.04");
+}
+
+TEST_F(DevicesTest, what_nvml_sees_is_no_gpu_that_something_can_run_on) {
+  make_driver(k_good_nvml, "0", "libnvidia-ml.so.1");
+  make_driver(k_good_driver, "999");
+  const auto devices = ask();
+  EXPECT_TRUE(devices.gpus.empty());
+  ASSERT_EQ(devices.seen.size(), 2U);
+  EXPECT_EQ(devices.seen[0].target.sm(), "sm_90");
+  EXPECT_EQ(driver_text(devices.driver.value_or(Driver{}).version), "580.159.04");
+  EXPECT_NE(devices.why_none.find("unknown weather"), std::string::npos);
+}
+
+TEST_F(DevicesTest, an_nvml_that_does_not_start_adds_nothing) {
+  const auto library = make_driver(k_good_nvml, "9", "libnvidia-ml.so.1"); // driver not loaded
+  auto answer = text::Json::object();
+  ask_nvml({library}, answer);
+  EXPECT_EQ(answer.find("seen"), nullptr);
+}
+
+TEST_F(DevicesTest, nvidia_smi_is_the_last_resort) {
+  ASSERT_TRUE(create_file(folder() / "nvidia-smi", k_smi, 0755));
+  auto environment = environment_;
+  environment.set("PATH", folder().string() + ":/usr/bin:/bin");
+  const auto devices = ask_nvidia_smi(environment);
+  EXPECT_TRUE(devices.gpus.empty());
+  ASSERT_EQ(devices.seen.size(), 2U) << devices.why_none;
+  EXPECT_EQ(devices.seen[1].name, "NVIDIA L40S");
+  EXPECT_EQ(devices.seen[1].uuid, "GPU-77ab");
+  EXPECT_EQ(devices.seen[1].target.sm(), "sm_89");
+  EXPECT_EQ(driver_text(devices.driver.value_or(Driver{}).version), "570.124.06");
+  environment.set("PATH", "/nowhere");
+  EXPECT_EQ(ask_nvidia_smi(environment).why_none, "no nvidia-smi in PATH");
+}
+
+TEST_F(DevicesTest, what_a_broken_nvidia_smi_prints_is_no_gpu) {
+  auto environment = environment_;
+  environment.set("PATH", folder().string() + ":/usr/bin:/bin");
+  for (const char* text :
+       {"exit 9", "echo 'NVIDIA-SMI has failed because it could not communicate, a, b'",
+        "echo 'Field \"compute_cap\" is not a valid field to query.'; exit 2", "kill -9 $$"}) {
+    ASSERT_TRUE(
+        write_file_atomic(folder() / "nvidia-smi", std::string("#!/bin/sh\n") + text + "\n"));
+    fs::permissions(folder() / "nvidia-smi", fs::perms::owner_all);
+    EXPECT_TRUE(ask_nvidia_smi(environment).seen.empty()) << text;
+  }
+}
+
+TEST_F(DevicesTest, a_live_snapshot_says_which_way_it_knows_its_gpus) {
+  if (path_exists("/proc/driver/nvidia/version") || path_exists("/dev/nvidiactl")) {
+    GTEST_SKIP() << "this machine has a GPU of its own";
+  }
+  ASSERT_TRUE(create_file(folder() / "nvidia-smi", k_smi, 0755));
+  SnapshotRequest request;
+  request.environment.set("PATH", folder().string() + ":/usr/bin:/bin");
+  request.environment.set("HOME", folder().string());
+  const auto live = take_snapshot(request);
+  EXPECT_EQ(live.gpus_found_by, "nvidia-smi");
+  EXPECT_EQ(live.driver, "570.124.06");
+  ASSERT_EQ(live.gpus.size(), 2U);
+  EXPECT_EQ(live.gpus[0].target, "sm_89");
+  EXPECT_FALSE(live.gpus_why.empty());
+  request.ask_devices = false;
+  EXPECT_TRUE(take_snapshot(request).gpus.empty());
 }
 
 TEST(Devices, never_starts_itself_over_and_over) {

@@ -1,0 +1,142 @@
+// Caches of compiled kernels, with the toolkit that each was filled by: as its build file says, or
+// as the kernels themselves do.
+#include "base/strings.hpp"
+#include "host/elf_facts.hpp"
+#include "host/scan.hpp"
+
+namespace cukit::host {
+
+namespace {
+
+constexpr std::size_t k_cache_limit = 400;
+constexpr std::size_t k_kernel_cache_limit = 40; ///< of folders named by digests, all alike
+constexpr std::size_t k_ninja_head = 32U << 10U;
+constexpr std::size_t k_ptx_head = 4096;
+
+/// `nvcc = /x/bin/nvcc` and `cuda_home = /x` of a build.ninja.
+void read_ninja(const RootView& view, const std::string& path, CacheEntry& entry) {
+  const auto text = view.head(path, k_ninja_head);
+  for (const auto line : split(text, '\n')) {
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos || line.starts_with(' ')) {
+      continue;
+    }
+    const auto name = trim(line.substr(0, equals));
+    const auto value = trim(line.substr(equals + 1));
+    if (name == "cuda_home") {
+      entry.cuda_home = value;
+    } else if (name == "nvcc") {
+      entry.nvcc = value;
+    }
+  }
+}
+
+class Caches {
+public:
+  explicit Caches(const RootView& view) : view_(view) {}
+
+  /// One folder with a build.ninja or a library in it.
+  void add(const std::string& consumer, const std::string& folder) {
+    if (list_.size() >= k_cache_limit) {
+      return;
+    }
+    CacheEntry entry{.consumer = consumer, .path = folder};
+    bool has_any = false;
+    for (const auto& name : view_.list(folder)) {
+      if (name == "build.ninja") {
+        read_ninja(view_, join_path(folder, name), entry);
+        has_any = true;
+      } else if (name.ends_with(".so")) {
+        const auto real = view_.find(join_path(folder, name));
+        for (auto& needed :
+             real ? read_elf_facts(view_.on_host(real->real)).needed : std::vector<std::string>()) {
+          if (is_cuda_library(needed) && !needed.starts_with("libcuda.so")) {
+            entry.needed.push_back(std::move(needed));
+          }
+        }
+        has_any = true;
+      }
+    }
+    if (has_any) {
+      list_.push_back(std::move(entry));
+    }
+  }
+  /// One folder with kernels alone. Triton keeps the PTX that it gave to ptxas; what nvcc compiled
+  /// names its tools in .note.nv.tkinfo.
+  void add_kernels(const std::string& consumer, const std::string& folder) {
+    CacheEntry entry{.consumer = consumer, .path = folder};
+    bool has_any = false;
+    for (const auto& name : view_.list(folder)) {
+      const auto path = join_path(folder, name);
+      if (name.ends_with(".ptx")) {
+        has_any = true;
+        const auto text = view_.head(path, k_ptx_head);
+        for (const auto line : split(text, '\n')) {
+          if (line.starts_with(".version ")) {
+            entry.built_by = "PTX " + printable(trim(line.substr(9)).substr(0, 8));
+          }
+        }
+      } else if (name.ends_with(".cubin")) {
+        has_any = true;
+        const auto real = view_.find(path);
+        const auto release =
+            real && entry.built_by.empty()
+                ? release_in("release " + text_after(view_.on_host(real->real),
+                                                     "Cuda compilation tools, release "))
+                : std::string();
+        entry.built_by = release.empty() ? entry.built_by : "CUDA " + release;
+      }
+    }
+    if (has_any) {
+      list_.push_back(std::move(entry));
+    }
+  }
+  void add_kernel_folders(const std::string& consumer, const std::string& folder) {
+    std::size_t count = 0;
+    for (const auto& name : view_.list(folder)) {
+      if (count++ < k_kernel_cache_limit) {
+        add_kernels(consumer, join_path(folder, name));
+      }
+    }
+  }
+  void add_children(const std::string& consumer, const std::string& folder) {
+    for (const auto& name : view_.list(folder)) {
+      add(consumer, join_path(folder, name));
+    }
+  }
+  [[nodiscard]] std::vector<CacheEntry> take() { return std::move(list_); }
+
+private:
+  const RootView& view_;
+  std::vector<CacheEntry> list_;
+};
+
+} // namespace
+
+std::vector<CacheEntry> scan_caches(const RootView& view, const Environment& environment) {
+  Caches caches(view);
+  const auto home = environment.get("HOME").value_or("/");
+  const auto place = [&](const char* variable, const char* usual) {
+    return environment.get(variable).value_or(join_path(home, usual));
+  };
+  const auto flashinfer =
+      join_path(environment.get("FLASHINFER_WORKSPACE_BASE").value_or(home), ".cache/flashinfer");
+  for (const auto& version : view.list(flashinfer)) {
+    for (const auto& arch : view.list(join_path(flashinfer, version))) {
+      caches.add_children("flashinfer",
+                          join_path(flashinfer, version + "/" + arch + "/cached_ops"));
+    }
+  }
+  const auto torch = place("TORCH_EXTENSIONS_DIR", ".cache/torch_extensions");
+  for (const auto& name : view.list(torch)) {
+    caches.add("torch-extensions", join_path(torch, name));
+    caches.add_children("torch-extensions", join_path(torch, name));
+  }
+  caches.add_children("tvm-ffi", place("TVM_FFI_CACHE_DIR", ".cache/tvm-ffi"));
+  caches.add_kernel_folders("triton", place("TRITON_CACHE_DIR", ".triton/cache"));
+  caches.add_kernel_folders("deepgemm",
+                            join_path(place("DG_JIT_CACHE_DIR", ".deep_gemm"), "cache"));
+  return caches.take();
+}
+
+} // namespace cukit::host
