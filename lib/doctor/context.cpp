@@ -30,6 +30,7 @@ Finding& Findings::add(std::string_view id, const std::string& subject) {
                    .source = rule->source,
                    .consequences = {},
                    .log_line = 0,
+                   .is_latent = false,
                    .subject = subject});
   return list_.back();
 }

@@ -99,11 +99,16 @@ std::vector<Finding> in_order(std::vector<Finding> list, const std::vector<RuleT
 void judge(const std::vector<Finding>& findings, std::vector<Found>& consumers) {
   for (auto& consumer : consumers) {
     const auto failing = std::find_if(findings.begin(), findings.end(), [&](const auto& finding) {
-      return finding.severity == Severity::error &&
+      return (finding.severity == Severity::error || finding.is_latent) &&
              (finding.consumers.empty() ||
               std::find(finding.consumers.begin(), finding.consumers.end(), consumer.consumer) !=
                   finding.consumers.end());
     });
+    if (failing != findings.end() && failing->is_latent) {
+      consumer.verdict = Verdict::unknown;
+      consumer.why = "what is installed works; a build would fail: " + failing->title;
+      continue;
+    }
     if (failing != findings.end()) {
       consumer.verdict = Verdict::fails;
       consumer.why = failing->title;

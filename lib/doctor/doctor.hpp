@@ -39,6 +39,7 @@ struct Finding {
   std::string source = {};
   std::vector<std::string> consequences = {}; ///< what else fails because of this
   std::size_t log_line = 0;                   ///< where a log shows it; 0: nowhere
+  bool is_latent = false;   ///< nothing fails before somebody builds
   std::string subject = {}; ///< the tree or environment it is about; empty: the machine
 };
 

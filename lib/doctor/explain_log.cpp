@@ -119,6 +119,7 @@ void attach(const Context& context, const Hit& hit, Findings& findings) {
   }
   if (known->id != "host-scan-of-cuda-source") { // the one message that means nothing
     known->severity = Severity::error;           // it is what broke the build
+    known->is_latent = false;
   }
   if (known->log_line == 0) {
     known->log_line = hit.line;

@@ -162,6 +162,18 @@ void removed(const Context& context, Findings& findings) {
   }
 }
 
+/// What is installed to be built with is no reason to call a machine broken: it counts in full for
+/// what compiles when it is used, for what was asked about, and once a log shows it.
+void weigh_for_builders(const Context& context, Finding& finding) {
+  finding.is_latent =
+      std::none_of(context.found.begin(), context.found.end(), [&](const auto& found) {
+        return (found.is_runtime || found.is_asked) &&
+               std::find(finding.consumers.begin(), finding.consumers.end(), found.consumer) !=
+                   finding.consumers.end();
+      });
+  finding.severity = finding.is_latent ? Severity::warning : Severity::error;
+}
+
 void torch_differs(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     const auto* python = found.python;
@@ -172,6 +184,7 @@ void torch_differs(const Context& context, Findings& findings) {
     if (major_of(python->torch_cuda) != major_of(found.nvcc_version)) {
       auto& finding = findings.add("torch-major-differs", python->prefix);
       finding.consumers.push_back(found.consumer);
+      weigh_for_builders(context, finding);
       if (!finding.evidence.empty()) {
         continue;
       }

@@ -111,6 +111,28 @@ const Healthy k_healthy[] = {
        s.root.toolkit("/opt/nvidia/hpc_sdk/Linux_x86_64/25.9/cuda/13.0", "13.0.88");
        s.root.prepend_path("/opt/nvidia/hpc_sdk/Linux_x86_64/25.9/cuda/13.0/bin");
      }},
+    {"module_file_loaded",
+     [](Scene& s) {
+       venv(s, "flashinfer-python");
+       s.root.toolkit("/apps/cuda/13.0", "13.0.88");
+       s.root.put("/etc/modulefiles/cuda/13.0", "#%Module\nsetenv CUDA_HOME /apps/cuda/13.0\n");
+       cuda_home(s, "/apps/cuda/13.0");
+       s.root.prepend_path("/apps/cuda/13.0/bin");
+     }},
+    {"spack_loaded",
+     [](Scene& s) {
+       const std::string cuda = "/opt/spack/opt/spack/linux-zen3/cuda-13.0.2-hijklmn";
+       s.root.toolkit(cuda, "13.0.88");
+       cuda_home(s, cuda);
+       s.root.prepend_path(cuda + "/bin");
+     }},
+    {"nix_merged_outputs",
+     [](Scene& s) {
+       const std::string cuda = "/nix/store/0a1b2c3d4e5f-cuda-merged-12.8";
+       s.root.toolkit(cuda, "12.8.93");
+       cuda_home(s, cuda);
+       s.root.prepend_path(cuda + "/bin");
+     }},
     {"two_toolkits_side_by_side_and_one_is_named",
      [](Scene& s) {
        venv(s, "flashinfer-python");
@@ -159,6 +181,27 @@ const Healthy k_healthy[] = {
 };
 INSTANTIATE_TEST_SUITE_P(All, HealthyEnvironments, testing::ValuesIn(k_healthy),
                          [](const auto& one) { return std::string(one.param.id); });
+
+TEST(Doctor, a_toolkit_of_another_major_is_an_error_only_where_something_is_built) {
+  Scene scene;
+  venv(scene, "torchvision", "0.26.0");
+  system_toolkit(scene, "12.8.93");
+  const auto at_rest = diagnosis_of(scene);
+  EXPECT_FALSE(at_rest.has_error()) << told(at_rest);
+  ASSERT_FALSE(at_rest.findings.empty());
+  EXPECT_EQ(at_rest.findings[0].id, "torch-major-differs");
+  for (const auto& found : at_rest.consumers) {
+    if (found.consumer == "torch-extensions") {
+      EXPECT_EQ(found.verdict, Verdict::unknown) << "to say that it works would be a lie";
+    }
+  }
+  scene.question.consumers = {"torch-extensions"};
+  EXPECT_TRUE(diagnosis_of(scene).has_error());
+  scene.question.consumers.clear();
+  scene.question.log = "RuntimeError: The detected CUDA version (12.8) mismatches the version that "
+                       "was used to compile\nPyTorch (13.0).\n";
+  EXPECT_TRUE(diagnosis_of(scene).has_error());
+}
 
 TEST(Doctor, says_works_for_each_consumer_of_a_sound_machine) {
   Scene scene;
