@@ -6,6 +6,7 @@
 #include "run_log.hpp"
 #include "ui/progress_view.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -74,6 +75,25 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       "Go on where the file system keeps no locks; only when no other cukit is at work there");
 }
 
+/// Everything behind `doctor --watch` is the build's, its options too; `--` says so to the parser,
+/// which otherwise takes `-j` of `make -j` for its own. In the parser's order: the last one first.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  bool is_doctor = false;
+  for (auto at = arguments.begin(); at != arguments.end() && *at != "--" && *at != "run"; ++at) {
+    is_doctor = is_doctor || *at == "doctor";
+    if (is_doctor && *at == "--watch") {
+      const auto command = std::next(at);
+      if (command != arguments.end() && !command->starts_with('-')) {
+        arguments.insert(command, "--");
+      }
+      break;
+    }
+  }
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
 int run(int argc, char** argv) {
   const SignalWatch signals;
   Invocation invocation;
@@ -99,7 +119,7 @@ int run(int argc, char** argv) {
     enroll(commands);
   }
   try {
-    app.parse(argc, argv);
+    app.parse(arguments_of(argc, argv));
   } catch (const CLI::Success& done) { // --help and --version
     return app.exit(done);
   } catch (const CLI::ParseError& error) {

@@ -7,7 +7,6 @@
 #include "commands/doctor_watch.hpp"
 #include "doctor/image_root.hpp"
 
-#include <cerrno>
 #include <cstdio>
 #include <unistd.h>
 
@@ -34,6 +33,7 @@ struct DoctorOptions {
   bool verbose = false;
   bool fix = false;
   bool yes = false;
+  bool no_validate = false;
   bool watch = false;
   std::vector<std::string> command;
 };
@@ -79,7 +79,6 @@ Result<std::string> read_log(const std::string& path) {
 Environment default_environment() {
   Environment environment;
   environment.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-  environment.set("HOME", "/root");
   return environment;
 }
 
@@ -192,21 +191,17 @@ void show(Invocation& invocation, const DoctorOptions& options,
   }
 }
 
-/// What may be done without a person; the toolkit itself is `cukit up`'s work, which takes this
-/// process's place.
-int mend(Invocation& invocation, const doctor::Diagnosis& diagnosis) {
-  const auto written =
-      apply_plan(diagnosis, invocation.environment.get("HOME").value_or("/nonexistent"));
-  if (!written) {
-    return report(invocation, written.error());
+/// What may be done without a person, where the diagnosis is this machine's.
+int mend(Invocation& invocation, const DoctorOptions& options, const doctor::Diagnosis& diagnosis) {
+  if (!options.from.empty() || !options.root.empty() || !options.env.empty()) {
+    return report(invocation,
+                  {.code = ErrorCode::usage,
+                   .message = "--yes mends this machine, and this is the plan of another",
+                   .hint = "run `cukit doctor --fix --yes` there"});
   }
-  if (written->empty()) {
-    return 0;
-  }
-  std::fflush(stdout);
-  restore_signals();
-  ::execl("/proc/self/exe", "cukit", "up", written->c_str(), nullptr);
-  return report(invocation, errno_error(errno, "cannot start `cukit up`"));
+  return apply_plan(invocation, diagnosis,
+                    options.no_validate ? std::vector<std::string>{"--no-validate"}
+                                        : std::vector<std::string>{});
 }
 
 int run_doctor(Invocation& invocation, const DoctorOptions& options) {
@@ -228,6 +223,9 @@ int run_doctor(Invocation& invocation, const DoctorOptions& options) {
     if (watched->exit_code == 0) {
       return 0;
     }
+    if (invocation.stop.stop_requested()) {
+      return static_cast<int>(ErrorCode::interrupted);
+    }
     question->log = std::move(watched->log);
   }
   const auto snapshot = make_snapshot(invocation, options);
@@ -239,8 +237,8 @@ int run_doctor(Invocation& invocation, const DoctorOptions& options) {
     return report(invocation, diagnosis.error());
   }
   show(invocation, options, *diagnosis);
-  if (options.fix && options.yes && options.from.empty() && options.root.empty()) {
-    return mend(invocation, *diagnosis);
+  if (options.yes) {
+    return mend(invocation, options, *diagnosis);
   }
   return diagnosis->has_error() || options.watch ? static_cast<int>(ErrorCode::expected_no) : 0;
 }
@@ -290,12 +288,16 @@ void register_doctor(Commands& commands) {
   app->add_flag("--rules", options->rules, "List what the doctor knows");
   app->add_option("--explain", options->explain, "Explain one rule")->type_name("ID");
   auto* fix = app->add_flag("--fix", options->fix, "Print a plan that mends what is broken");
-  app->add_flag(
-         "--yes", options->yes,
-         "With --fix: remove stale caches, write cukit.yaml, run `cukit up`; nothing of the system")
+  app->add_flag("--yes", options->yes,
+                "With --fix: remove stale caches, write cukit.yaml, run `cukit up`, write the "
+                "variables to "
+                "cukit.env.sh; nothing of the system")
+      ->needs(fix);
+  app->add_flag("--no-validate", options->no_validate, "With --fix --yes: passed on to `cukit up`")
       ->needs(fix);
   app->add_flag("--watch", options->watch, "Run COMMAND and diagnose its failure");
-  app->add_option("command", options->command, "With --watch, after --")->type_name("COMMAND");
+  app->add_option("command", options->command, "With --watch; everything behind it is the build's")
+      ->type_name("COMMAND");
   app->add_flag("-v,--verbose", options->verbose, "Show where each consumer looked");
   auto* snapshot = commands.add(
       "snapshot", "Everything the doctor looks at, as JSON for a bug report",

@@ -1,7 +1,10 @@
 #include "commands/doctor_fix.hpp"
 
+#include "base/child.hpp"
 #include "base/strings.hpp"
+#include "commands/foreground.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -9,10 +12,29 @@ namespace cukit::cmd {
 
 namespace {
 
+constexpr const char* k_self = "/proc/self/exe";
+constexpr const char* k_manifest_file = "cukit.yaml";
+constexpr std::string_view k_written_by = "# Written by `cukit doctor --fix --yes`";
+
+enum class Kind { for_a_person, removes_cache, sets_variables, brings_toolkit };
+
 struct Step {
   const doctor::Fix* fix = nullptr;
-  bool is_ours = false;
+  Kind kind = Kind::for_a_person;
 };
+
+/// One statement that does nothing but change variables of the shell that reads it.
+bool sets_variables(std::string_view command) {
+  return (command.starts_with("export ") || command.starts_with("unset ")) &&
+         command.find_first_of(";&|`\n<>") == std::string_view::npos &&
+         command.find("$(") == std::string_view::npos;
+}
+
+Kind kind_of(const doctor::Fix& fix) {
+  return !fix.removes.empty()          ? Kind::removes_cache
+         : sets_variables(fix.command) ? Kind::sets_variables
+                                       : Kind::for_a_person;
+}
 
 /// The first fix of each finding that breaks something; the manifest of cukit once.
 std::vector<Step> plan(const doctor::Diagnosis& diagnosis) {
@@ -23,20 +45,16 @@ std::vector<Step> plan(const doctor::Diagnosis& diagnosis) {
     if (finding.severity != doctor::Severity::error) {
       continue;
     }
-    for (const auto& fix : finding.fix) {
-      if (!fix.manifest.empty()) {
-        manifest = manifest == nullptr ? &fix : manifest;
-      } else if (seen.insert(fix.command).second) {
-        steps.push_back({&fix, !fix.removes.empty()});
-      }
-      break;
+    if (!finding.fix.empty() && finding.fix.front().manifest.empty() &&
+        seen.insert(finding.fix.front().command).second) {
+      steps.push_back({&finding.fix.front(), kind_of(finding.fix.front())});
     }
     for (const auto& fix : finding.fix) {
       manifest = manifest == nullptr && !fix.manifest.empty() ? &fix : manifest;
     }
   }
   if (manifest != nullptr) {
-    steps.push_back({manifest, true});
+    steps.push_back({manifest, Kind::brings_toolkit});
   }
   return steps;
 }
@@ -49,47 +67,153 @@ bool is_cache_of(const fs::path& folder, const fs::path& home) {
   if (error || real_home == "/") {
     return false;
   }
-  const auto inside = real.lexically_relative(real_home).string();
-  return inside.starts_with(".cache/flashinfer/") ||
-         inside.starts_with(".cache/torch_extensions") || inside.starts_with(".cache/tvm-ffi");
+  const auto inside = real.lexically_relative(real_home).string() + "/";
+  return (inside.starts_with(".cache/flashinfer/") && inside.size() > 18) ||
+         inside.starts_with(".cache/torch_extensions/") || inside.starts_with(".cache/tvm-ffi/") ||
+         inside.starts_with(".triton/cache/") || inside.starts_with(".deep_gemm/cache/");
+}
+
+void say(const std::string& text) {
+  std::fputs((text + "\n").c_str(), stderr);
+}
+
+Result<void> remove_cache(const std::string& folder, const fs::path& home) {
+  if (!is_cache_of(folder, home)) {
+    say("left alone, not in your caches: " + printable(folder));
+    return {};
+  }
+  CUKIT_TRY(remove_tree(folder));
+  say("removed " + printable(folder));
+  return {};
+}
+
+/// The manifest in this folder; false when another one is there.
+Result<bool> write_manifest(const std::string& text) {
+  if (path_exists(k_manifest_file)) {
+    CUKIT_TRY_ASSIGN(const auto there, read_file(k_manifest_file, 1U << 20U));
+    if (there != text) {
+      say(fmt::format("left alone, it exists: {}", k_manifest_file));
+    }
+    return there == text;
+  }
+  CUKIT_TRY(create_file(k_manifest_file, text));
+  say(fmt::format("wrote {}", k_manifest_file));
+  return true;
+}
+
+/// This program once more, with the same global options.
+std::vector<std::string> own_command(const Invocation& invocation,
+                                     const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{k_self};
+  const auto& options = invocation.options;
+  for (const auto& [is_set, option] : {std::pair{options.system, "--system"},
+                                       {options.no_lock, "--no-lock"},
+                                       {options.quiet, "--quiet"}}) {
+    if (is_set) {
+      command.emplace_back(option);
+    }
+  }
+  if (!options.recipes.empty()) {
+    command.insert(command.end(), {"--recipes", options.recipes});
+  }
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+Result<int> bring_up(const Invocation& invocation, const std::vector<std::string>& up_options) {
+  std::vector<std::string> arguments{"up", k_manifest_file};
+  arguments.insert(arguments.end(), up_options.begin(), up_options.end());
+  std::fflush(stdout);
+  CUKIT_TRY_ASSIGN(const auto child, start_in_foreground(own_command(invocation, arguments)));
+  return wait_for(child, "cukit up");
+}
+
+Result<std::string> variables_of_toolkit(const Invocation& invocation) {
+  CUKIT_TRY_ASSIGN(const auto done,
+                   run_command({.arguments = own_command(invocation, {"env", k_manifest_file}),
+                                .environment = invocation.environment},
+                               invocation.stop));
+  if (done.exit_code != 0) {
+    return fail(ErrorCode::host, "`cukit env` gave no variables: {}", trim(done.errors));
+  }
+  return done.output;
+}
+
+Result<void> write_variables(const std::string& lines) {
+  if (path_exists(k_variables_file)) {
+    CUKIT_TRY_ASSIGN(const auto there, read_file(k_variables_file, 1U << 20U));
+    if (!there.starts_with(k_written_by)) {
+      say(fmt::format("left alone, it exists: {}", k_variables_file));
+      return {};
+    }
+  }
+  CUKIT_TRY(
+      write_file_atomic(k_variables_file, fmt::format("{}; for a shell: . ./{}\n{}", k_written_by,
+                                                      k_variables_file, lines)));
+  say(fmt::format("wrote {}; next: . ./{}", k_variables_file, k_variables_file));
+  return {};
+}
+
+Result<int> carry_out(Invocation& invocation, const std::vector<Step>& steps,
+                      const std::vector<std::string>& up_options) {
+  std::string lines;
+  for (const auto& step : steps) {
+    if (step.kind == Kind::removes_cache) {
+      CUKIT_TRY(remove_cache(step.fix->removes,
+                             invocation.environment.get("HOME").value_or("/nonexistent")));
+    } else if (step.kind == Kind::sets_variables) {
+      lines += step.fix->command + "\n";
+    } else if (step.kind == Kind::brings_toolkit) {
+      CUKIT_TRY_ASSIGN(const bool is_ours, write_manifest(step.fix->manifest));
+      if (!is_ours) {
+        continue;
+      }
+      CUKIT_TRY_ASSIGN(const int code, bring_up(invocation, up_options));
+      if (code != 0) {
+        return code;
+      }
+      CUKIT_TRY_ASSIGN(const auto toolkit, variables_of_toolkit(invocation));
+      lines += toolkit; // after the others: what it sets counts
+    }
+  }
+  if (!lines.empty()) {
+    CUKIT_TRY(write_variables(lines));
+  }
+  return 0;
 }
 
 } // namespace
 
 std::string plan_text(const ui::Terminal& terminal, const doctor::Diagnosis& diagnosis) {
-  std::string out;
+  const auto steps = plan(diagnosis);
+  if (steps.empty()) {
+    return "nothing to mend\n";
+  }
+  std::string out = "plan\n";
   int number = 0;
-  for (const auto& step : plan(diagnosis)) {
+  bool has_variables = false;
+  for (const auto& step : steps) {
+    const bool is_ours = step.kind != Kind::for_a_person;
+    has_variables =
+        has_variables || step.kind == Kind::sets_variables || step.kind == Kind::brings_toolkit;
     out += fmt::format(
         "{}. {}  {}\n   {}\n", ++number, printable(step.fix->command),
-        terminal.paint(ui::Style::dim, step.is_ours ? "(--yes does this)" : "(for you to do)"),
+        terminal.paint(ui::Style::dim, is_ours ? "(--yes does this)" : "(for you to do)"),
         printable(step.fix->effect));
   }
-  return out.empty() ? "nothing to mend\n" : "plan\n" + out;
+  if (has_variables) {
+    out +=
+        fmt::format("{}. . ./{}  {}\n   the variables of the steps above, which --yes writes "
+                    "there, in each shell that builds\n",
+                    ++number, k_variables_file, terminal.paint(ui::Style::dim, "(for you to do)"));
+  }
+  return out;
 }
 
-Result<fs::path> apply_plan(const doctor::Diagnosis& diagnosis, const fs::path& home) {
-  fs::path written;
-  for (const auto& step : plan(diagnosis)) {
-    if (!step.fix->removes.empty()) {
-      if (is_cache_of(step.fix->removes, home)) {
-        CUKIT_TRY(remove_tree(step.fix->removes));
-        std::fputs(fmt::format("removed {}\n", step.fix->removes).c_str(), stderr);
-      } else {
-        std::fputs(fmt::format("left alone, not in your caches: {}\n", step.fix->removes).c_str(),
-                   stderr);
-      }
-    } else if (!step.fix->manifest.empty()) {
-      if (path_exists("cukit.yaml")) {
-        std::fputs("left alone, it exists: cukit.yaml\n", stderr);
-        continue;
-      }
-      CUKIT_TRY(create_file("cukit.yaml", step.fix->manifest));
-      written = "cukit.yaml";
-      std::fputs("wrote cukit.yaml\n", stderr);
-    }
-  }
-  return written;
+int apply_plan(Invocation& invocation, const doctor::Diagnosis& diagnosis,
+               const std::vector<std::string>& up_options) {
+  const auto code = carry_out(invocation, plan(diagnosis), up_options);
+  return code ? *code : report(invocation, code.error());
 }
 
 } // namespace cukit::cmd

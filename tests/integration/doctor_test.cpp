@@ -28,7 +28,7 @@ protected:
   Playground playground;
   FakeRoot root;
   fs::path environment =
-      playground.write("image.env", "PATH=/usr/local/cuda/bin:/usr/bin\nHOME=/root\n");
+      playground.write("image.env", "PATH=/usr/local/cuda/bin:/usr/bin\nHOME=/home/user\n");
 };
 
 TEST_F(Doctor, a_finding_is_an_exit_code_of_one_and_json_by_its_contract) {
@@ -96,6 +96,22 @@ TEST_F(Doctor, explains_its_rules_and_knows_what_was_meant) {
   EXPECT_THAT(unknown.errors, HasSubstr("did you mean `headers-differ`?"));
   EXPECT_THAT(playground.run({"doctor", "--rules"}).output, HasSubstr("older-toolkit-first"));
   EXPECT_EQ(playground.run({"doctor", "--consumer", "flashinver"}).exit_code, 2);
+}
+
+TEST_F(Doctor, everything_behind_watch_is_the_builds) {
+  const auto good =
+      playground.run({"doctor", "--watch", "sh", "-c", "echo $0 $1", "--json", "-j8"});
+  EXPECT_EQ(good.exit_code, 0);
+  EXPECT_EQ(good.errors, "--json -j8\n");
+  const auto bad = playground.run(
+      {"doctor", "--json", "--watch", "sh", "-c",
+       "echo \"nvcc fatal   : Unsupported gpu architecture 'compute_120f'\"; exit 1"});
+  EXPECT_EQ(bad.exit_code, 1);
+  const auto json = text::Json::parse(bad.output, "output");
+  ASSERT_TRUE(json) << bad.output;
+  EXPECT_FALSE(json->find("findings")->items().empty());
+  EXPECT_EQ(playground.run({"doctor", "--watch"}).exit_code, 2);
+  EXPECT_EQ(playground.run({"doctor", "--watch", "cukit-has-no-such-program"}).exit_code, 6);
 }
 
 TEST_F(Doctor, watches_a_build_and_is_silent_when_it_works) {

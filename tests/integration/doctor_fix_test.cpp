@@ -1,0 +1,124 @@
+// `doctor --fix --yes` on this machine: what is mended, and what is left to a person.
+#include "store_fixture.hpp"
+#include "support/fake_root.hpp"
+
+namespace cukit::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class DoctorFix : public StoreRun {
+protected:
+  DoctorFix() {
+    // a toolkit of two releases, a venv that builds with it, and a cache that an older one filled
+    root.toolkit("/cuda", "13.2.78");
+    root.headers("/cuda/include", "13.0");
+    root.dist(root.venv("/venv", "2.11.0+cu130", "13.0"), "flashinfer-python", "0.6.12");
+    root.put("/user/.cache/flashinfer/0.6.12/90a/cached_ops/norm/build.ninja",
+             "cuda_home = /opt/gone\\nnvcc = /opt/gone/bin/nvcc\\n");
+    playground.environment.set("HOME", at("/user"));
+    playground.environment.set("CUDA_HOME", at("/cuda"));
+    playground.environment.set("PATH", at("/cuda/bin") + ":/usr/bin:/bin");
+  }
+  [[nodiscard]] std::string at(const std::string& path) const {
+    return root.path().string() + path;
+  }
+  [[nodiscard]] Finished fix(std::vector<std::string> more) const {
+    std::vector<std::string> arguments{"doctor", "--venv", at("/venv"), "--gpu", "sm_90", "--fix"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return playground.run(arguments);
+  }
+  [[nodiscard]] std::string file(const std::string& name) const {
+    return read_file(playground.path() / name, 1U << 20U).value_or("");
+  }
+  FakeRoot root;
+};
+
+TEST_F(DoctorFix, a_plan_alone_changes_nothing) {
+  const auto before = list_directory(playground.path()).value();
+  const auto done = fix({});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.output, AllOf(HasSubstr("plan\n"), HasSubstr("(--yes does this)"),
+                                 HasSubstr("cukit.env.sh")));
+  EXPECT_EQ(list_directory(playground.path()).value(), before);
+  EXPECT_TRUE(path_exists(at("/user/.cache/flashinfer/0.6.12/90a/cached_ops/norm")));
+}
+
+TEST_F(DoctorFix, yes_brings_a_toolkit_up_and_writes_its_variables) {
+  const auto done = fix({"--yes", "--no-validate"});
+  ASSERT_EQ(done.exit_code, 0) << done.output << done.errors;
+  EXPECT_THAT(file("cukit.yaml"), HasSubstr("gpus: [sm_90]"));
+  const auto variables = file("cukit.env.sh");
+  EXPECT_THAT(variables, StartsWith("# Written by `cukit doctor --fix --yes`"));
+  const auto toolkit = tree("cukit").string();
+  EXPECT_THAT(variables, HasSubstr(toolkit));
+
+  // a shell that reads it finds the new nvcc first, and the doctor is content there
+  Command shell{
+      .arguments = {"/bin/sh", "-c",
+                    "CUDA_HOME=/old CPATH=/old; export CUDA_HOME CPATH; . ./cukit.env.sh; "
+                    "echo $CUDA_HOME ${CPATH-none}; command -v nvcc"}};
+  shell.environment = playground.environment;
+  shell.directory = playground.path().string();
+  const auto said = run_command(shell);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->output, toolkit + " none\n" + toolkit + "/bin/nvcc\n") << said->errors;
+}
+
+TEST_F(DoctorFix, nothing_outside_of_home_and_this_folder_is_touched) {
+  const auto listing = [&] {
+    std::map<std::string, std::uint64_t> sizes;
+    for (const char* folder : {"/cuda", "/venv"}) {
+      for (const auto& one : fs::recursive_directory_iterator(at(folder))) {
+        sizes[one.path().string()] = one.is_regular_file() ? one.file_size() : 0;
+      }
+    }
+    return sizes;
+  };
+  const auto before = listing();
+  ASSERT_EQ(fix({"--yes", "--no-validate"}).exit_code, 0);
+  EXPECT_EQ(listing(), before);
+}
+
+TEST_F(DoctorFix, files_of_a_person_are_left_alone) {
+  playground.write("cukit.yaml", "cukit: 1\ngpus: [sm_80]\n");
+  playground.write("cukit.env.sh", "export MINE=1\n");
+  const auto done = fix({"--yes", "--no-validate"});
+  EXPECT_THAT(done.errors, HasSubstr("left alone, it exists: cukit.yaml"));
+  EXPECT_EQ(file("cukit.yaml"), "cukit: 1\ngpus: [sm_80]\n");
+  EXPECT_EQ(file("cukit.env.sh"), "export MINE=1\n");
+}
+
+TEST_F(DoctorFix, a_second_time_does_the_same_again) {
+  ASSERT_EQ(fix({"--yes", "--no-validate"}).exit_code, 0);
+  const auto first = file("cukit.env.sh");
+  const auto again = fix({"--yes", "--no-validate"});
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_EQ(file("cukit.env.sh"), first);
+}
+
+TEST_F(DoctorFix, variables_of_a_failed_up_are_not_written) {
+  playground.environment.set("CUKIT_INDEX_URL", fmt::format("http://127.0.0.1:{}/nowhere/", server.port()));
+  const auto done = fix({"--yes", "--no-validate"});
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_FALSE(path_exists(playground.path() / "cukit.env.sh"));
+}
+
+TEST_F(DoctorFix, the_plan_of_another_machine_is_not_carried_out_here) {
+  const auto done = playground.run({"doctor", "--root", root.path().string(), "--fix", "--yes"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_FALSE(path_exists(playground.path() / "cukit.yaml"));
+}
+
+TEST_F(DoctorFix, an_environment_that_only_misleads_gets_variables_and_no_toolkit) {
+  root.headers("/cuda/include", "13.2");
+  playground.environment.set("NVCC_PREPEND_FLAGS", "-ccbin=");
+  const auto done = fix({"--yes"});
+  EXPECT_THAT(file("cukit.env.sh"), HasSubstr("\nunset NVCC_PREPEND_FLAGS\n")) << done.output;
+}
+
+} // namespace
+} // namespace cukit::test
