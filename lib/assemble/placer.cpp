@@ -166,15 +166,27 @@ Result<void> Placer::copy(const TreeFile& file, int from, int folder_fd, const s
   return to.close();
 }
 
+/// Files of one folder lie on one file system, as far as cukit made the folder.
+Result<Placer::Ways*> Placer::ways_from(const TreeFile& file) {
+  const std::string& from = file.from.native();
+  const auto name = from.rfind('/') + 1;
+  if (folder_ways_ == nullptr || std::string_view(from).substr(0, name) != folder_) {
+    struct stat info {};
+    if (::lstat(file.from.c_str(), &info) != 0) {
+      return cannot_place(errno, file);
+    }
+    folder_ways_ = &ways_.try_emplace(info.st_dev).first->second;
+    folder_ = from.substr(0, name);
+  }
+  return folder_ways_;
+}
+
 Result<void> Placer::place(const TreeFile& file, int folder_fd, const std::string& name) {
   if (file.from.empty()) {
     return write_content(file, folder_fd, name);
   }
-  struct stat info {};
-  if (::lstat(file.from.c_str(), &info) != 0) {
-    return cannot_place(errno, file);
-  }
-  auto& ways = ways_.try_emplace(info.st_dev).first->second;
+  CUKIT_TRY_ASSIGN(Ways* const known, ways_from(file));
+  Ways& ways = *known;
   if (placement_ == Placement::copy) {
     ways.hard_link = false; // a reflink shares blocks, not the file
   }

@@ -35,6 +35,7 @@ private:
     bool reflink = true;
     bool hard_link = true;
   };
+  Result<Ways*> ways_from(const TreeFile& file);
   Result<bool> try_reflink(const TreeFile& file, int from, int folder_fd, const std::string& name,
                            Ways& ways);
   Result<bool> try_hard_link(const TreeFile& file, int folder_fd, const std::string& name,
@@ -43,6 +44,8 @@ private:
 
   Placement placement_;
   std::map<dev_t, Ways> ways_; ///< by the source's file system; there is one target
+  std::string folder_;         ///< of the last source, with its slash: neighbours come in a row
+  Ways* folder_ways_ = nullptr;
   Counts counts_;
 };
 

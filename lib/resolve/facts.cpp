@@ -11,7 +11,6 @@ Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(facts.architectures, knowledge.architectures());
   CUKIT_TRY_ASSIGN(facts.components, knowledge.components());
   CUKIT_TRY_ASSIGN(facts.groups, knowledge.groups());
-  CUKIT_TRY_ASSIGN(facts.consumers, knowledge.consumers());
   CUKIT_TRY_ASSIGN(facts.pytorch, knowledge.pytorch());
   CUKIT_TRY_ASSIGN(facts.pins, knowledge.pins());
   for (const auto name : {k_nvcc, k_cudart, k_cccl}) {
@@ -35,9 +34,13 @@ Result<const knowledge::Component*> Facts::component(std::string_view name) cons
 }
 
 const knowledge::Consumer* Facts::consumer(std::string_view name) const {
-  const auto found = std::find_if(consumers->begin(), consumers->end(),
+  const auto consumers = knowledge->consumers();
+  if (!consumers) { // the manifest was read by them: what is wrong there was said
+    return nullptr;
+  }
+  const auto found = std::find_if((*consumers)->begin(), (*consumers)->end(),
                                   [&](const auto& consumer) { return consumer.name == name; });
-  return found == consumers->end() ? nullptr : &*found;
+  return found == (*consumers)->end() ? nullptr : &*found;
 }
 
 bool takes_ptxas(const std::vector<std::string>& take) {

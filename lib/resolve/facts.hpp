@@ -22,7 +22,6 @@ struct Facts {
   const std::vector<knowledge::Architecture>* architectures = nullptr;
   const std::vector<knowledge::Component>* components = nullptr;
   const std::map<std::string, std::vector<std::string>>* groups = nullptr;
-  const std::vector<knowledge::Consumer>* consumers = nullptr;
   const std::vector<knowledge::PyTorch>* pytorch = nullptr;
   const std::map<std::string, Sha256>* pins = nullptr;
   const std::vector<knowledge::ReleaseTable>* tables = nullptr; ///< of load_with_tables() alone
@@ -32,6 +31,7 @@ struct Facts {
   static Result<Facts> load_with_tables(const knowledge::Knowledge& knowledge);
   /// The component that recipes must have under that name.
   Result<const knowledge::Component*> component(std::string_view name) const;
+  /// Read when the first is asked for: most manifests name none.
   [[nodiscard]] const knowledge::Consumer* consumer(std::string_view name) const;
 };
 

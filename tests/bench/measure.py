@@ -36,8 +36,11 @@ def touch_pages(size=2 << 30):
             out.write(piece)
 
 
-def settle(files=()):
+def settle(files=(), warm=False):
+    """Written pages on disk, `files` in the page cache; of everything else nothing, or when `warm` what was used last."""
     os.sync()
+    if warm:
+        return
     try:
         with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as knob:
             knob.write("1")
@@ -53,13 +56,13 @@ def settle(files=()):
 class Pair:
     """Medians of `count` pairs after one that is not counted. A side is called with the number of its run, so that it can use fresh folders."""
 
-    def __init__(self, ours, peer, count, files=()):
+    def __init__(self, ours, peer, count, files=(), warm=False):
         left, right, ratios = [], [], []
         self.peak = 0
         for number in range(count + 1):
-            settle(files)
+            settle(files, warm)
             a, memory = ours(number)
-            settle(files)
+            settle(files, warm)
             b, _ = peer(number)
             if number > 0:
                 left.append(a)
