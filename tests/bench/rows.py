@@ -9,6 +9,7 @@ import zipfile
 from base64 import urlsafe_b64encode
 from hashlib import sha256
 
+from machines import crowded_root, torch_venv
 from measure import Missing, Pair, settle, timed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -294,5 +295,20 @@ def growth(b):
     b.table.add("list of a store with 16 trees", "100 ms", listed * 1000, 100, "ms")
 
 
+def doctor(b):
+    """On a warm disk: what a person waits for."""
+    for machine in ("venv", "crowd"):
+        torch_venv(f"{b.scratch}/{machine}/opt/venv")
+    crowded_root(f"{b.scratch}/crowd")
+    env = b.environment("doctor", PATH="/usr/bin:/bin")
+    for what, machine, limit in (("doctor on a torch venv of 60 distributions", "venv", 100),
+                                 ("doctor on a root of 200,000 files", "crowd", 1000)):
+        command = [b.cukit, "doctor", "--root", f"{b.scratch}/{machine}", "--venv", "/opt/venv"]
+        timed(command, env)
+        runs = [timed(command, env) for _ in range(2 * b.pairs)]
+        b.table.add(what, f"{limit} ms", statistics.median(seconds for seconds, _ in runs) * 1000, limit, "ms")
+        b.table.add("peak memory of that", "-", max(memory for _, memory in runs) / 1024, 40, "MB")
+
+
 ROWS = {row.__name__: row for row in
-        (extraction, cold_build, cold_build_floor, durability, second_tree, nothing_to_do, verification, slow_line, archives, growth)}
+        (extraction, cold_build, cold_build_floor, durability, second_tree, nothing_to_do, verification, slow_line, archives, growth, doctor)}
