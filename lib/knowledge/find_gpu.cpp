@@ -3,6 +3,7 @@
 #include "knowledge/knowledge.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace cukit::knowledge {
@@ -40,9 +41,27 @@ std::vector<std::string> words_of(std::string_view name) {
   return words;
 }
 
-enum class Match { none, beginning, whole };
+enum class Match { none, inside, beginning, whole };
 
-/// Whether the product's words, or the first of them, written together are `query`.
+/// Some words of the name that stand together, as people say 5090 and "PRO 6000"; letters alone
+/// ("RTX") would be many.
+bool is_inside(const std::vector<std::string>& words, const std::string& query) {
+  if (query.find_first_of("0123456789") == std::string::npos) {
+    return false;
+  }
+  for (std::size_t first = 1; first < words.size(); ++first) {
+    std::string together;
+    for (std::size_t i = first; i < words.size() && together.size() < query.size(); ++i) {
+      together += words[i];
+    }
+    if (together == query) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether the product's words, or some of them, written together are `query`.
 Match compare(const std::vector<std::string>& words, const std::string& query) {
   std::string together;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -51,7 +70,7 @@ Match compare(const std::vector<std::string>& words, const std::string& query) {
       return i + 1 == words.size() ? Match::whole : Match::beginning;
     }
   }
-  return Match::none;
+  return is_inside(words, query) ? Match::inside : Match::none;
 }
 
 Error unknown(std::string_view text, std::string hint) {
@@ -63,22 +82,22 @@ Error unknown(std::string_view text, std::string hint) {
 Result<GpuTarget> find_product(const Knowledge& knowledge, std::string_view text) {
   CUKIT_TRY_ASSIGN(const auto* products, knowledge.products());
   const auto query = join(words_of(text), "");
-  std::vector<const Product*> whole;
-  std::vector<const Product*> beginning;
+  std::map<Match, std::vector<const Product*>> matches;
   for (const auto& product : *products) {
     auto words = words_of(product.name);
     auto match = compare(words, query);
     // "RTX 6000" is the beginning of several names, one of which people write without its first
     // word.
-    if (match == Match::none && !words.empty() && words.front() == "quadro") {
+    if (match < Match::beginning && !words.empty() && words.front() == "quadro") {
       words.erase(words.begin());
-      match = compare(words, query) == Match::none ? Match::none : Match::beginning;
+      match = std::min(compare(words, query), Match::beginning);
     }
     if (match != Match::none) {
-      (match == Match::whole ? whole : beginning).push_back(&product);
+      matches[match].push_back(&product);
     }
   }
-  const auto& found = whole.empty() ? beginning : whole;
+  const auto found =
+      matches.empty() ? std::vector<const Product*>() : std::move(matches.rbegin()->second);
   std::set<GpuTarget> targets;
   for (const auto* product : found) {
     targets.insert(product->target);

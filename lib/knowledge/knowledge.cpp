@@ -23,6 +23,7 @@ struct Knowledge::State {
   std::optional<Result<std::vector<ReleaseTable>>> tables;
   std::optional<Result<std::vector<TorchRelease>>> torch_releases;
   std::optional<Result<std::vector<MixingRule>>> mixing_rules;
+  std::optional<Result<std::vector<LeastGlibc>>> least_glibc;
 
   template <typename T>
   Result<T> parse_file(const std::string& path,
@@ -109,6 +110,12 @@ Result<const std::vector<Component>*> Knowledge::components() const {
   });
 }
 
+Result<const std::vector<LeastGlibc>*> Knowledge::least_glibc() const {
+  return state_->lazily(state_->least_glibc, [&] {
+    return state_->parse_file("knowledge/glibc.yaml", parse_least_glibc);
+  });
+}
+
 Result<const Groups*> Knowledge::groups() const {
   return state_->lazily(state_->groups,
                         [&] { return state_->parse_file("knowledge/groups.yaml", parse_groups); });
@@ -185,6 +192,17 @@ const Release* find_release(const std::vector<Release>& releases, const Version&
     return release.minor.same_minor(version);
   });
   return found == releases.end() ? nullptr : &*found;
+}
+
+const LeastGlibc* find_least_glibc(const std::vector<LeastGlibc>& list, Platform platform,
+                                   const Version& cuda) {
+  const LeastGlibc* found = nullptr;
+  for (const auto& fact : list) {
+    if (fact.platform == platform && fact.from <= cuda) {
+      found = &fact;
+    }
+  }
+  return found;
 }
 
 const Component* find_component(const std::vector<Component>& components, std::string_view name) {

@@ -145,6 +145,16 @@ struct ReleaseTable {
   std::map<std::string, Version> components;
 };
 
+/// The C library that the archives of a release need, from `from` on until the next fact of the
+/// platform.
+struct LeastGlibc {
+  Platform platform;
+  Version from;       ///< 12.5
+  Version least;      ///< 2.28
+  std::string system; ///< that has it: RHEL 8
+  std::string evidence;
+};
+
 /// The variable that names a consumer's targets, and how they are written.
 struct ArchVariable {
   std::string name;      ///< FLASHINFER_CUDA_ARCH_LIST
@@ -184,6 +194,7 @@ public:
   Result<const std::vector<PyTorch>*> pytorch() const;
   Result<const std::vector<TorchRelease>*> torch_releases() const; ///< ascending
   Result<const std::vector<MixingRule>*> mixing_rules() const;
+  Result<const std::vector<LeastGlibc>*> least_glibc() const; ///< by platform, then release
   /// By release, then source.
   Result<const std::vector<ReleaseTable>*> tables() const;
   /// sha256 that an artifact of a known release must have, by file name; of its RECORD by "RECORD
@@ -206,15 +217,19 @@ private:
 };
 
 /// A GPU as a person or its driver names it: sm_120, sm_120f, "12.0", a product ("RTX PRO 6000
-/// Blackwell", "NVIDIA H100 80GB HBM3", whatever case and spacing; the beginning is enough when all
-/// products that begin so have one target). Unknown ones, and forms that an architecture does not
-/// have (sm_90f), are an error (code usage) with the nearest known name.
+/// Blackwell", "NVIDIA H100 80GB HBM3", whatever case and spacing; the beginning, or a part with
+/// a number such as 5090, is enough when all products that have it have one target). Unknown ones,
+/// and forms that an architecture does not have (sm_90f), are an error (code usage) with the
+/// nearest known name.
 Result<GpuTarget> find_gpu(const Knowledge& knowledge, std::string_view text);
 const Release* find_release(const std::vector<Release>& releases,
                             const Version& version); ///< by major.minor
 /// The least nvcc that a consumer takes for a target, or nothing; the closest entry counts (12.0
 /// before 12.x before any).
 std::optional<Version> least_nvcc(const Consumer& consumer, const GpuTarget& target);
+/// What the archives of `cuda` need; nullptr: it is not known.
+const LeastGlibc* find_least_glibc(const std::vector<LeastGlibc>& list, Platform platform,
+                                   const Version& cuda);
 const Component* find_component(const std::vector<Component>& components, std::string_view name);
 const Architecture* find_architecture(const std::vector<Architecture>& architectures,
                                       const GpuTarget& target);

@@ -19,6 +19,7 @@ Result<std::vector<ReleaseTable>> parse_tables(std::string_view text, const std:
 Result<std::vector<TorchRelease>> parse_torch_releases(std::string_view text,
                                                        const std::string& name);
 Result<std::vector<MixingRule>> parse_mixing_rules(std::string_view text, const std::string& name);
+Result<std::vector<LeastGlibc>> parse_least_glibc(std::string_view text, const std::string& name);
 Result<Groups> parse_groups(std::string_view text, const std::string& name);
 /// `id` is the component's or consumer's name: the file's, without .yaml.
 Result<Component> parse_component(std::string_view text, const std::string& name, std::string id);

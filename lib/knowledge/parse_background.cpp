@@ -1,4 +1,4 @@
-// torch-releases.yaml and mixing-rules.yaml
+// torch-releases.yaml, mixing-rules.yaml and glibc.yaml
 #include "base/strings.hpp"
 #include "knowledge/parse.hpp"
 
@@ -60,7 +60,25 @@ MixingRule read_rule(const text::Node& node, text::Mistakes& mistakes) {
   return rule;
 }
 
+LeastGlibc read_least_glibc(const text::Node& node, text::Mistakes& mistakes) {
+  text::Fields fields(node, mistakes, "a system");
+  fields.require("platform");
+  return {.platform = fields.parsed("platform", Platform::parse).value_or(Platform::host()),
+          .from = required_version(fields, "from"),
+          .least = required_version(fields, "glibc"),
+          .system = fields.required_text("system"),
+          .evidence = required_evidence(fields)};
+}
+
 } // namespace
+
+Result<std::vector<LeastGlibc>> parse_least_glibc(std::string_view text, const std::string& name) {
+  CUKIT_TRY_ASSIGN(auto list, read_list<LeastGlibc>(text, name, "systems", read_least_glibc));
+  std::sort(list.begin(), list.end(), [](const LeastGlibc& a, const LeastGlibc& b) {
+    return a.platform != b.platform ? a.platform < b.platform : a.from < b.from;
+  });
+  return list;
+}
 
 Result<std::vector<TorchRelease>> parse_torch_releases(std::string_view text,
                                                        const std::string& name) {

@@ -7,8 +7,10 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cukit {
@@ -79,6 +81,9 @@ public:
   [[nodiscard]] bool names_prerelease() const;
   [[nodiscard]] bool is_any() const { return clauses_.empty(); }
   [[nodiscard]] std::string text() const; ///< normalised, clauses in the order given
+  /// Two bounds that exclude each other (">=13.2", "<13.1"), or nothing: then no version at all is
+  /// in the range. Other ways of being empty are not looked for.
+  [[nodiscard]] std::optional<std::pair<std::string, std::string>> contradiction() const;
   bool operator==(const VersionRange&) const = default;
 
 private:
@@ -101,6 +106,7 @@ private:
     bool operator==(const Clause&) const = default;
   };
   static bool holds(const Clause& clause, const Version& version);
+  static std::string text_of(const Clause& clause);
   std::vector<Clause> clauses_;
 };
 

@@ -160,17 +160,39 @@ bool VersionRange::names_prerelease() const {
   });
 }
 
-std::string VersionRange::text() const {
+std::string VersionRange::text_of(const Clause& clause) {
   static constexpr std::string_view names[] = {"==", "==", "!=", "!=", "<",
                                                "<=", ">",  ">=", "~=", "==="};
+  std::string result(names[static_cast<std::size_t>(clause.op)]);
+  result += clause.op == Operator::arbitrary ? clause.arbitrary : clause.version.text();
+  result += clause.op == Operator::prefix || clause.op == Operator::not_prefix ? ".*" : "";
+  return result;
+}
+
+std::string VersionRange::text() const {
   std::string result;
   for (const auto& clause : clauses_) {
-    result += result.empty() ? "" : ",";
-    result += names[static_cast<std::size_t>(clause.op)];
-    result += clause.op == Operator::arbitrary ? clause.arbitrary : clause.version.text();
-    result += clause.op == Operator::prefix || clause.op == Operator::not_prefix ? ".*" : "";
+    result += (result.empty() ? "" : ",") + text_of(clause);
   }
   return result;
+}
+
+std::optional<std::pair<std::string, std::string>> VersionRange::contradiction() const {
+  for (const auto& low : clauses_) {
+    for (const auto& high : clauses_) {
+      const bool is_low = low.op == Operator::greater || low.op == Operator::greater_equal ||
+                          low.op == Operator::compatible;
+      const bool is_high = high.op == Operator::less || high.op == Operator::less_equal;
+      if (!is_low || !is_high) {
+        continue;
+      }
+      const bool touch = low.op != Operator::greater && high.op == Operator::less_equal;
+      if (low.version > high.version || (low.version == high.version && !touch)) {
+        return std::pair(text_of(low), text_of(high));
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 } // namespace cukit

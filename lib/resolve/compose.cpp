@@ -233,13 +233,24 @@ private:
       ranged_.emplace(file.file, file.wheel);
     }
     CUKIT_TRY(pin(pick));
-    const auto glibc = Version::parse(file.glibc);
-    if (glibc && (platform.glibc.empty() || *glibc > *Version::parse(platform.glibc))) {
-      platform.glibc = file.glibc;
-    }
+    raise_glibc(platform, file);
     whys_.try_emplace(file.file, pick.how);
     platform.artifacts.push_back(std::move(artifact));
     return {};
+  }
+
+  /// A wheel's name says which C library it needs; of an archive that of its release is known.
+  void raise_glibc(lock::PlatformLock& platform, const Offered& file) const {
+    auto glibc = Version::parse(file.glibc);
+    if (file.wheel == nullptr) {
+      if (const auto* known = knowledge::find_least_glibc(
+              *inputs_.facts.least_glibc, platform.platform, chosen_.toolkit.release)) {
+        glibc = known->least;
+      }
+    }
+    if (glibc && (platform.glibc.empty() || *glibc > *Version::parse(platform.glibc))) {
+      platform.glibc = glibc->text();
+    }
   }
 
   /// The RECORD of a file that is known needs no reading; a file whose bytes were replaced since

@@ -20,6 +20,11 @@ bool admits_minor(const VersionRange& range, const Version& minor) {
 
 /// Why no release that is offered is in the range, where that is so.
 rules::Verdict nothing_in_range(const VersionRange& range, const Facts& facts, const Offer& offer) {
+  if (const auto bounds = range.contradiction()) {
+    return rules::Violation{
+        .rule = &rules::k_version_wish,
+        .reason = fmt::format("no version is both {} and {}", bounds->first, bounds->second)};
+  }
   const auto& releases = offer.releases();
   if (releases.empty()) {
     return {};

@@ -13,6 +13,7 @@ Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(facts.groups, knowledge.groups());
   CUKIT_TRY_ASSIGN(facts.pytorch, knowledge.pytorch());
   CUKIT_TRY_ASSIGN(facts.pins, knowledge.pins());
+  CUKIT_TRY_ASSIGN(facts.least_glibc, knowledge.least_glibc());
   for (const auto name : {k_nvcc, k_cudart, k_cccl}) {
     CUKIT_TRY(facts.component(name));
   }

@@ -1,3 +1,4 @@
+#include "base/strings.hpp"
 #include "resolve/compose.hpp"
 
 #include <algorithm>
@@ -86,6 +87,30 @@ void add_source(std::vector<Note>& list, const Inputs& inputs, const Candidate& 
   }
 }
 
+/// Archives do not say which C library they need, as wheels do.
+void add_archives_glibc(std::vector<Note>& list, const Inputs& inputs, const Candidate& chosen) {
+  const auto* nvcc = knowledge::find_component(*inputs.facts.components, k_nvcc);
+  const auto& release = chosen.toolkit.release;
+  for (const auto platform : inputs.problem.platforms) {
+    const auto& pick = inputs.offer.pick(*nvcc, platform, *chosen.release);
+    if (pick.file == nullptr || pick.file->source != k_redist) {
+      continue;
+    }
+    const auto* known = knowledge::find_least_glibc(*inputs.facts.least_glibc, platform, release);
+    list.push_back(
+        {.text = known == nullptr
+                     ? fmt::format("which C library CUDA {} needs on {} is not known, so the lock "
+                                   "does not say",
+                                   release.major_minor(), platform.text())
+                     : fmt::format("{} needs glibc {} or newer, that of {}, the oldest system "
+                                   "supported for CUDA {}",
+                                   platform.text(), known->least.text(), known->system,
+                                   release.major_minor()),
+         .source = known == nullptr ? "no source states it"
+                                    : "CUDA installation guide; " + known->evidence});
+  }
+}
+
 void add_absent(std::vector<Note>& list, const Inputs& inputs, const Candidate& chosen) {
   for (const auto& part : inputs.problem.parts) {
     for (const auto platform : inputs.problem.platforms) {
@@ -99,13 +124,36 @@ void add_absent(std::vector<Note>& list, const Inputs& inputs, const Candidate& 
   }
 }
 
+/// "13.4.3", "13.4.3 and 13.5.0", "13.3.1, 13.4.3 and 13.5.0".
+std::string enumerated(const std::vector<std::string>& words) {
+  const std::vector<std::string> all_but_last(words.begin(), words.end() - 1);
+  return all_but_last.empty() ? words.back() : join(all_but_last, ", ") + " and " + words.back();
+}
+
 /// What was not taken although it is newer than what was, where the newest was wanted.
 void add_left_out(std::vector<Note>& list, const Inputs& inputs, const Candidate& chosen) {
   const bool wants_newest = !inputs.manifest.pytorch_cuda && !inputs.manifest.nvcc;
   const auto& taken = chosen.release->version;
+  std::vector<std::string> unread[2]; // without and with a digest that is known
   for (const auto& left_out : inputs.offer.left_out()) {
-    if (left_out.version > taken && (wants_newest || left_out.version.same_minor(taken))) {
+    if (left_out.version <= taken || (!wants_newest && !left_out.version.same_minor(taken))) {
+      continue;
+    }
+    if (left_out.is_unread) {
+      unread[left_out.has_digest ? 1 : 0].push_back(left_out.version.text());
+    } else {
       list.push_back(note(*left_out.rule, left_out.text));
+    }
+  }
+  for (const bool has_digest : {true, false}) {
+    const auto& releases = unread[has_digest ? 1 : 0];
+    if (!releases.empty()) {
+      list.push_back(note(
+          rules::k_availability,
+          fmt::format("CUDA {} {} newer, but no source of redistributables has the manifest{}{}",
+                      enumerated(releases), releases.size() == 1 ? "is" : "are",
+                      releases.size() == 1 ? "" : "s",
+                      has_digest ? "" : ": manifest not known to this build")));
     }
   }
 }
@@ -126,6 +174,7 @@ std::vector<Note> notes(const Inputs& inputs, const Candidate& chosen,
                          toolkit.ptxas.text(), toolkit.ptxas.text())));
   }
   add_source(list, inputs, chosen);
+  add_archives_glibc(list, inputs, chosen);
   add_absent(list, inputs, chosen);
   add_left_out(list, inputs, chosen);
   return list;

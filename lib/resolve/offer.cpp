@@ -61,9 +61,9 @@ Version release_label(const Version& version) {
 }
 
 Offer::Offer(const catalog::Catalog& catalog, const Facts& facts, const lock::Lock* earlier,
-             bool with_prereleases, std::vector<std::string> sources, bool is_stated)
-    : catalog_(catalog), facts_(facts), earlier_(earlier), sources_(std::move(sources)),
-      is_stated_(is_stated) {
+             bool with_prereleases, Sources sources)
+    : catalog_(catalog), facts_(facts), earlier_(earlier), sources_(std::move(sources.order)),
+      is_stated_(sources.is_stated), redist_minors_(std::move(sources.redist_minors)) {
   // A source that nobody asked has nothing to say, not even what it lacks.
   std::erase_if(sources_, [&](const std::string& source) {
     return source == k_redist ? !catalog.redist_was_asked : catalog.projects.empty();

@@ -53,11 +53,15 @@ struct Pick {
 
 class Offer {
 public:
+  /// Which sources may be used.
+  struct Sources {
+    std::vector<std::string> order; ///< the preferred one first
+    bool is_stated = false; ///< by the manifest: what the earlier lock took does not go before it
+    std::vector<std::string> redist_minors; ///< whose manifests were asked for
+  };
   /// All must outlive it; `earlier` may be null. `with_prereleases`: the manifest names one.
-  /// `sources`: those that may be used, the preferred one first; `is_stated`: the manifest says
-  /// so, and what the earlier lock took does not go before it.
   Offer(const catalog::Catalog& catalog, const Facts& facts, const lock::Lock* earlier,
-        bool with_prereleases, std::vector<std::string> sources, bool is_stated);
+        bool with_prereleases, Sources sources);
   Offer(const Offer&) = delete;
   Offer& operator=(const Offer&) = delete;
 
@@ -69,6 +73,8 @@ public:
     Version version;
     const rules::Rule* rule = nullptr;
     std::string text;
+    bool is_unread = false;  ///< it exists, but its manifest is in no source
+    bool has_digest = false; ///< of an unread one: this build knows the digest of its manifest
   };
   [[nodiscard]] const std::vector<LeftOut>& left_out() const { return left_out_; }
 
@@ -120,6 +126,7 @@ private:
   const lock::Lock* earlier_;
   std::vector<std::string> sources_;
   bool is_stated_;
+  std::vector<std::string> redist_minors_;
   std::vector<std::unique_ptr<OfferedRelease>> storage_;
   std::vector<const OfferedRelease*> releases_;
   std::vector<LeftOut> left_out_;

@@ -31,24 +31,27 @@ void Offer::add_manifests() {
   }
 }
 
-/// Releases that exist, but of which no source gave anything.
+/// Releases that exist and could serve, but of which no source gave anything.
 void Offer::add_unread_manifests() {
   for (const auto& table : *facts_.tables) {
     const bool is_offered = std::any_of(storage_.begin(), storage_.end(), [&](const auto& release) {
       return release->version == table.release;
     });
-    if (table.source != k_redist || is_offered) {
+    const bool was_asked = std::find(redist_minors_.begin(), redist_minors_.end(),
+                                     table.release.major_minor()) != redist_minors_.end();
+    if (table.source != k_redist || is_offered || !was_asked) {
       continue;
     }
-    const auto pin =
-        facts_.pins->find(fmt::format("cuda/redist/redistrib_{}.json", table.release.text()));
+    const bool has_digest =
+        facts_.pins->contains(fmt::format("cuda/redist/redistrib_{}.json", table.release.text()));
     left_out_.push_back(
         {.version = table.release,
          .rule = &rules::k_availability,
-         .text =
-             fmt::format("CUDA {} has its manifest in none of the sources of redistributables{}",
-                         table.release.text(),
-                         pin == facts_.pins->end() ? ": manifest not known to this build" : "")});
+         .text = fmt::format(
+             "CUDA {} has its manifest in none of the sources of redistributables{}",
+             table.release.text(), has_digest ? "" : ": manifest not known to this build"),
+         .is_unread = true,
+         .has_digest = has_digest});
   }
 }
 

@@ -88,8 +88,10 @@ resolve(const manifest::Manifest& manifest, const knowledge::Knowledge& knowledg
   const bool has_locked_gpus = earlier != nullptr && earlier->observed_gpus && machine.gpus.empty();
   CUKIT_TRY_ASSIGN(const auto problem, make_problem(manifest, facts, machine, !has_locked_gpus));
   CUKIT_TRY_ASSIGN(auto plan, plan_sources(manifest, facts));
-  const Offer offer(catalog, facts, earlier, names_prerelease(manifest), std::move(plan.order),
-                    plan.is_stated);
+  const Offer offer(catalog, facts, earlier, names_prerelease(manifest),
+                    {.order = std::move(plan.order),
+                     .is_stated = plan.is_stated,
+                     .redist_minors = std::move(plan.minors)});
   const auto list = candidates(manifest, facts, offer, problem.platforms, earlier);
   const auto chosen = first_allowed(problem, list);
   if (!chosen) {

@@ -30,9 +30,9 @@ const Knowledge& binary() {
 TEST(Recipes, every_file_in_the_binary_parses) {
   const auto& knowledge = binary();
   EXPECT_EQ(need(knowledge.releases()).size(), 16U);
-  EXPECT_EQ(need(knowledge.architectures()).size(), 22U);
-  EXPECT_EQ(need(knowledge.products()).size(), 170U);
-  EXPECT_EQ(need(knowledge.components()).size(), 34U);
+  EXPECT_EQ(need(knowledge.architectures()).size(), 24U);
+  EXPECT_EQ(need(knowledge.products()).size(), 174U);
+  EXPECT_EQ(need(knowledge.components()).size(), 36U);
   EXPECT_GE(need(knowledge.consumers()).size(), 10U);
   EXPECT_GE(need(knowledge.pytorch()).size(), 9U);
   EXPECT_TRUE(knowledge.pins().has_value());
@@ -190,6 +190,11 @@ TEST(FindGpu, takes_product_names_in_any_case_and_spacing) {
                                                           {"B200", "sm_100"},
                                                           {"Tesla V100-SXM2-16GB", "sm_70"},
                                                           {"Jetson AGX Thor", "sm_110"},
+                                                          {"5090", "sm_120"},
+                                                          {"4090 Laptop GPU", "sm_89"},
+                                                          {"PRO 6000", "sm_120"},
+                                                          {"1080 Ti", "sm_61"},
+                                                          {"K80", "sm_37"},
                                                           {"L4", "sm_89"}};
   for (const auto& [text, target] : expected) {
     const auto found = find_gpu(knowledge, text);
@@ -220,6 +225,10 @@ TEST(FindGpu, refuses_a_name_that_several_architectures_share) {
   ASSERT_FALSE(found.has_value());
   EXPECT_THAT(found.error().message, HasSubstr("Quadro RTX 6000 (sm_75)"));
   EXPECT_THAT(found.error().message, HasSubstr("RTX 6000 Ada Generation (sm_89)"));
+  const auto part = find_gpu(binary(), "6000");
+  ASSERT_FALSE(part.has_value());
+  EXPECT_THAT(part.error().message, HasSubstr("Quadro RTX 6000 (sm_75)"));
+  EXPECT_THAT(part.error().message, Not(HasSubstr("P6000"))); // words, not letters of one
 }
 
 TEST(FindGpu, refuses_forms_that_an_architecture_does_not_have) {

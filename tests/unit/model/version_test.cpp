@@ -99,6 +99,16 @@ TEST(VersionRange, all_clauses_must_hold) {
   EXPECT_FALSE(both.contains(version("14.0rc1"), true));
 }
 
+TEST(VersionRange, names_bounds_that_exclude_each_other) {
+  const auto bounds = [](const char* text) { return VersionRange::parse(text)->contradiction(); };
+  EXPECT_EQ(bounds(">=13.2,<13.1"), std::pair(std::string(">=13.2"), std::string("<13.1")));
+  EXPECT_EQ(bounds("!=12.9,>13.0,<=13.0"), std::pair(std::string(">13.0"), std::string("<=13.0")));
+  EXPECT_TRUE(bounds(">=13.0,<13.0"));
+  EXPECT_FALSE(bounds(">=13.0,<=13.0"));
+  EXPECT_FALSE(bounds(">=13.0,<13.1"));
+  EXPECT_FALSE(bounds(""));
+}
+
 TEST(VersionRange, an_empty_text_is_every_final_version) {
   EXPECT_TRUE(range("").is_any());
   EXPECT_TRUE(range(" ").contains(version("1")));

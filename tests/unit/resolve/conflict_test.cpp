@@ -49,6 +49,15 @@ TEST(Conflict, an_empty_range_collides_with_itself) {
   const auto conflict =
       conflict_of("gpus: [sm_90]\ntoolkit: {nvcc: \">=13.2,<13.1\"}\nplatforms: [linux-x86_64]\n");
   EXPECT_THAT(demands_of(conflict), testing::ElementsAre("toolkit.nvcc: >=13.2,<13.1"));
+  EXPECT_EQ(conflict.demands.front().reason, "no version is both >=13.2 and <13.1");
+}
+
+/// Kepler's last CUDA is 11.8, Blackwell's first 12.8.
+TEST(Conflict, two_gpus_that_no_release_serves_together) {
+  const auto conflict = conflict_of("gpus: [Tesla K80, RTX 5090]\nplatforms: [linux-x86_64]\n");
+  ASSERT_THAT(conflict.demands, Not(testing::IsEmpty()));
+  EXPECT_EQ(conflict.demands.front().text, "gpus: Tesla K80");
+  EXPECT_EQ(conflict.demands.front().reason, "sm_37 (Kepler) ends with CUDA 11.8");
 }
 
 TEST(Conflict, a_gpu_that_cuda_13_dropped_is_named_and_the_others_are_not) {
@@ -283,7 +292,8 @@ TEST(MinimalConflict, holds_for_random_manifests_on_the_real_index) {
     const auto manifest = manifest_of(body);
     const auto facts = *Facts::load(recipes());
     const auto problem = *make_problem(manifest, facts, {}, true);
-    const Offer offer(catalog, facts, nullptr, false, {std::string(k_wheels)}, false);
+    const Offer offer(catalog, facts, nullptr, false,
+                      {.order = {std::string(k_wheels)}, .redist_minors = {}});
     const auto list = candidates(manifest, facts, offer, problem.platforms, nullptr);
     const auto matrix = make_matrix(problem, list);
     RC_PRE(matrix.demands <= 16U);

@@ -203,6 +203,38 @@ TEST_F(RedistResolve, what_no_wheel_has_is_taken_from_the_archives_of_the_same_r
   EXPECT_EQ(version_of(found, "cuobjdump").substr(0, 5), "13.0.");
 }
 
+TEST_F(RedistResolve, newer_releases_without_a_manifest_are_named_where_they_could_serve) {
+  // Volta ends with CUDA 12.9: that no folder has 13.x says nothing
+  const auto old = notes_of(resolution("gpus: [sm_70, sm_120]\nsources: [redist]\n"
+                                       "platforms: [linux-x86_64]\n"));
+  EXPECT_THAT(old, HasSubstr("CUDA 12.9.2 is newer, but no source of redistributables has the "
+                             "manifest"));
+  EXPECT_THAT(old, Not(HasSubstr("13.")));
+  const auto recent = notes_of(resolution("gpus: [sm_90]\nsources: [redist]\n"
+                                          "platforms: [linux-x86_64]\n"));
+  EXPECT_THAT(recent, HasSubstr("CUDA 13.4.3 and 13.5.0 are newer, but no source of "
+                                "redistributables has the manifests: manifest not known"));
+}
+
+/// The oldest systems of NVIDIA's installation guides: RHEL 7 up to 12.4, then RHEL 8.
+TEST_F(RedistResolve, archives_need_the_c_library_of_the_oldest_supported_system) {
+  const auto least = [&](const std::string& release, const std::string& platform) {
+    return resolution(manifest_for(release, platform)).lock.platforms.front().glibc;
+  };
+  EXPECT_EQ(least("12.4.1", "linux-x86_64"), "2.17");
+  EXPECT_EQ(least("12.8.1", "linux-x86_64"), "2.28");
+  EXPECT_EQ(least("12.4.1", "linux-sbsa"), "2.28");
+  EXPECT_EQ(least("12.4.1", "linux-aarch64"), ""); // nobody says
+  EXPECT_THAT(notes_of(resolution(manifest_for("12.4.1", "linux-aarch64"))),
+              HasSubstr("which C library CUDA 12.4 needs on linux-aarch64 is not known"));
+}
+
+TEST_F(RedistResolve, the_debugger_comes_from_the_archives_of_the_release) {
+  const auto found = resolution("gpus: [sm_80]\ntoolkit: {nvcc: \"12.4.1\"}\ncomponents: [core, "
+                                "cuda-gdb]\nplatforms: [linux-x86_64]\n");
+  EXPECT_EQ(version_of(found, "cuda-gdb"), "12.4.127");
+}
+
 TEST_F(RedistResolve, a_release_without_a_manifest_is_named_as_such) {
   EXPECT_THAT(conflict("gpus: [sm_90]\ntoolkit: {nvcc: \"13.5\"}\nsources: [redist]\nplatforms: "
                        "[linux-x86_64]\n"),
@@ -304,6 +336,16 @@ TEST(MixingRules, name_rules_of_the_resolver) {
                             [&](const auto* one) { return one->id == rule.enforced; }))
         << rule.id << ": " << rule.enforced;
   }
+}
+
+TEST(PlanSources, nvshmem_is_looked_for_in_both_sources) {
+  const auto asked =
+      wanted(manifest_of("gpus: [sm_90]\ncomponents: [core, nvshmem]\nsources: [redist, wheels]\n"
+                         "platforms: [linux-x86_64]\n"),
+             recipes())
+          .value();
+  EXPECT_THAT(asked.products, Contains("nvshmem"));
+  EXPECT_THAT(asked.projects, Contains("nvidia-nvshmem-cu13"));
 }
 
 TEST(PlanSources, nccl_comes_from_wheels_beside_archives) {
