@@ -3,6 +3,7 @@
 #include "pipeline/leftovers.hpp"
 #include "pipeline/roots.hpp"
 #include "store/hold.hpp"
+#include "store/system_store.hpp"
 #include "store/usage.hpp"
 
 #include <algorithm>
@@ -186,6 +187,9 @@ Result<void> remove_leftovers(const store::Home& home, const Garbage& garbage, C
 
 Result<Garbage> find_garbage(const store::Home& home, const GcOptions& options, std::int64_t now,
                              const std::stop_token& stop) {
+  if (home.is_system) {
+    CUKIT_TRY(store::check_system_owner(home.root)); // said before a lock cannot be opened
+  }
   CUKIT_TRY_ASSIGN(auto generations, all_generations(home));
   if (!options.name.empty() &&
       std::none_of(generations.begin(), generations.end(),

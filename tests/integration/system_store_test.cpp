@@ -108,6 +108,39 @@ TEST_F(SystemStore, one_that_another_user_owns_is_refused) {
   EXPECT_THAT(run({"list"}, 6), HasSubstr("user 12345 owns it"));
 }
 
+TEST_F(SystemStore, somebody_else_uses_it_and_changes_nothing) {
+  const auto before = photograph();
+  const auto as_nobody = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534",
+                                         "--clear-groups", CUKIT_BINARY});
+    return run_command({.arguments = arguments,
+                        .environment = playground.environment,
+                        .directory = playground.path().string()})
+        .value();
+  };
+  if (::geteuid() != 0 || as_nobody({"--version"}).exit_code != 0) {
+    GTEST_SKIP() << "becoming somebody else needs root, setpriv and a program that all may run";
+  }
+  ASSERT_TRUE(make_directories(playground.home()));
+  ASSERT_EQ(::chown(playground.home().c_str(), 65534, 65534), 0);
+  server.forget();
+  const auto done = as_nobody({"up", "--no-validate", "--locked", "demo.yaml"});
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_EQ(server.requests(), 0);
+  for (const auto& command : {std::vector<std::string>{"gc", "--system"},
+                              {"gc", "--system", "--dry-run"},
+                              {"switch", "--system", "demo"},
+                              {"verify", "--system", "--repair"}}) {
+    const auto refused = as_nobody(command);
+    EXPECT_THAT(refused.exit_code, ::testing::AnyOf(0, 6)) << command.front();
+    if (command.front() == "gc") {
+      EXPECT_EQ(refused.exit_code, 6);
+      EXPECT_THAT(refused.errors, HasSubstr("its owner alone writes it"));
+    }
+  }
+  EXPECT_EQ(photograph(), before);
+}
+
 TEST_F(SystemStore, its_owner_collects_it) {
   run({"gc", "--system", "--name", "demo"});
   EXPECT_THAT(names_in("trees"), IsEmpty());
