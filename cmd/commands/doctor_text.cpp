@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -37,6 +38,57 @@ ui::Style style_of(doctor::Severity severity) {
                                                  : ui::Style::dim;
 }
 
+bool is_command(std::string_view text) {
+  static constexpr std::array programs = {"export", "unset", "printf", "ln",    "rm",  "mkdir",
+                                          "pip",    "uv",    "conda",  "cukit", "dnf", "apt-get"};
+  const auto program = text.substr(0, text.find(' '));
+  return program.starts_with('/') || program.starts_with('\'') ||
+         std::find(programs.begin(), programs.end(), program) != programs.end();
+}
+
+/// The words of a command, each with its quotes: a line may end between them and nowhere else.
+std::vector<std::string> words_of(std::string_view command) {
+  std::vector<std::string> words(1);
+  char quote = 0;
+  for (const char c : command) {
+    if (c == ' ' && quote == 0) {
+      words.emplace_back();
+      continue;
+    }
+    if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    }
+    words.back() += c;
+  }
+  return words;
+}
+
+/// A command on lines that a shell joins again, so that what is copied runs; a sentence as prose.
+std::string fix_lines(const ui::Terminal& terminal, const std::string& text, std::size_t width) {
+  if (!terminal.breaks_lines()) {
+    return text + "\n";
+  }
+  if (!is_command(text)) {
+    return wrapped(text, width, "      ").substr(6);
+  }
+  std::string out;
+  std::size_t used = 6;
+  for (const auto& word : words_of(text)) {
+    if (used > 8 && used + 1 + word.size() + 2 > width) {
+      out += " \\\n        ";
+      used = 8;
+    } else if (!out.empty()) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += word.size();
+  }
+  return out + "\n";
+}
+
 /// Fixes that were printed already are not printed again: one command often mends several findings.
 class Fixes {
 public:
@@ -50,9 +102,8 @@ public:
       if (!shown_.insert(key).second) {
         continue;
       }
-      // commands are not wrapped: they are there to be copied
       out += "  " + terminal.paint(ui::Style::accent, out.empty() ? "fix" : "or ") + " " +
-             printable(fix.command) + "\n";
+             fix_lines(terminal, printable(fix.command), width);
       out += wrapped(printable(fix.effect), width, "      ");
     }
     return out.empty() && !finding.fix.empty()
@@ -112,7 +163,9 @@ std::string consumer_table(const ui::Terminal& terminal,
         !found.nvcc_version.empty() && usual != votes.end() && found.nvcc_version != usual->first;
     auto from = !found.root.empty() ? found.root : !found.nvcc.empty() ? found.nvcc : found.ptxas;
     const auto limit = columns(terminal) > 62 ? columns(terminal) - 62 : 10;
-    if (from.size() > limit) {
+    if (from.empty() && found.verdict == doctor::Verdict::unknown) {
+      from = found.why; // nothing was taken: say why instead of where from
+    } else if (from.size() > limit) {
       from = "..." + from.substr(from.size() - limit + 3);
     }
     table.row({found.consumer, cell(found.nvcc, found.nvcc_version),

@@ -147,6 +147,37 @@ Result<void> check_consumers(const Question& question,
   return {};
 }
 
+text::Json consumers_json(const std::vector<Found>& all) {
+  auto consumers = text::Json::list();
+  const auto place = [](const std::string& path, const std::string& version) {
+    return text::Json::object().set("path", path).set("version", version);
+  };
+  for (const auto& found : all) {
+    auto looked = text::Json::list();
+    for (const auto& look : found.looked) {
+      looked.add(text::Json::object()
+                     .set("where", look.where)
+                     .set("value", look.value)
+                     .set("outcome", look.outcome));
+    }
+    auto archs = text::Json::object();
+    for (const auto& [name, value] : found.arch_lists) {
+      archs.set(name, value);
+    }
+    consumers.add(text::Json::object()
+                      .set("name", found.consumer)
+                      .set("nvcc", place(found.nvcc, found.nvcc_version))
+                      .set("headers", place(found.headers, found.headers_version))
+                      .set("ptxas", place(found.ptxas, found.ptxas_version))
+                      .set("libraries", found.libraries)
+                      .set("targets", archs)
+                      .set("looked", looked)
+                      .set("verdict", text_of(found.verdict))
+                      .set("why", found.why));
+  }
+  return consumers;
+}
+
 } // namespace
 
 bool Diagnosis::has_error() const {
@@ -232,37 +263,10 @@ text::Json to_json(const Diagnosis& diagnosis) {
                      .set("consequences", texts(finding.consequences))
                      .set("source", finding.source));
   }
-  auto consumers = text::Json::list();
-  const auto place = [](const std::string& path, const std::string& version) {
-    return text::Json::object().set("path", path).set("version", version);
-  };
-  for (const auto& found : diagnosis.consumers) {
-    auto looked = text::Json::list();
-    for (const auto& look : found.looked) {
-      looked.add(text::Json::object()
-                     .set("where", look.where)
-                     .set("value", look.value)
-                     .set("outcome", look.outcome));
-    }
-    auto archs = text::Json::object();
-    for (const auto& [name, value] : found.arch_lists) {
-      archs.set(name, value);
-    }
-    consumers.add(text::Json::object()
-                      .set("name", found.consumer)
-                      .set("nvcc", place(found.nvcc, found.nvcc_version))
-                      .set("headers", place(found.headers, found.headers_version))
-                      .set("ptxas", place(found.ptxas, found.ptxas_version))
-                      .set("libraries", found.libraries)
-                      .set("targets", archs)
-                      .set("looked", looked)
-                      .set("verdict", text_of(found.verdict))
-                      .set("why", found.why));
-  }
   return text::Json::object()
       .set("schema", "cukit.doctor/1")
       .set("findings", findings)
-      .set("consumers", consumers);
+      .set("consumers", consumers_json(diagnosis.consumers));
 }
 
 } // namespace cukit::doctor

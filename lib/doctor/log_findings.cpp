@@ -1,6 +1,7 @@
 // Findings that only a log knows: what they say and what they advise.
 #include "base/strings.hpp"
 #include "doctor/context.hpp"
+#include "host/machine.hpp"
 
 #include <algorithm>
 #include <map>
@@ -97,7 +98,8 @@ void say_old_cccl(const Context& context, const Hit& /*hit*/, Finding& finding) 
 }
 
 void say_ptx(const Context& context, const Hit& /*hit*/, Finding& finding) {
-  finding.evidence.push_back({"driver", context.driver ? context.driver->text() : "not known"});
+  finding.evidence.push_back(
+      {"driver", context.driver ? host::driver_text(*context.driver) : "not known"});
   finding.fix = {{"compile SASS for the GPU (-gencode arch=compute_XX,code=sm_XX), or take a "
                   "toolkit no newer than the "
                   "driver's CUDA",

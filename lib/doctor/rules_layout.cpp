@@ -238,8 +238,9 @@ void math_headers(const Context& context, Findings& findings) {
              "the maths libraries with their headers"});
       }
       finding.fix.push_back(cukit_fix(context, finding.consumers));
-      finding.fix.push_back({"apt-get install cuda-toolkit, not cuda-compiler or cuda-nvcc alone",
-                             "the full toolkit has them"});
+      finding.fix.push_back(
+          {"apt-get install cuda-toolkit",
+           "the full toolkit has them; cuda-compiler or cuda-nvcc alone has not"});
     }
   }
 }

@@ -1,6 +1,7 @@
 // The host around a toolkit: C++ compiler, C library, driver.
 #include "base/strings.hpp"
 #include "doctor/context.hpp"
+#include "host/machine.hpp"
 
 #include <algorithm>
 
@@ -175,10 +176,10 @@ void driver_floor(const Context& context, Findings& findings) {
       return;
     }
     auto& finding = findings.add("driver-too-old");
-    finding.cause =
-        fmt::format("the driver is {}, {} of CUDA {} needs {} or newer", context.driver->text(),
-                    who, release->minor.text(), release->driver_floor);
-    finding.evidence.push_back({"driver", context.driver->text()});
+    finding.cause = fmt::format("the driver is {}, {} of CUDA {} needs {} or newer",
+                                host::driver_text(*context.driver), who, release->minor.text(),
+                                release->driver_floor);
+    finding.evidence.push_back({"driver", host::driver_text(*context.driver)});
     finding.evidence.push_back({path, who + ", CUDA " + cuda});
     finding.fix = {{fmt::format("install a driver of branch {} or newer", release->driver_floor),
                     "runs this CUDA major"},
@@ -219,10 +220,11 @@ void driver_ptx(const Context& context, Findings& findings) {
     auto& finding = findings.add("driver-older-than-ptx", tree.kit->real);
     finding.cause =
         fmt::format("nvcc {} writes PTX {}, the driver ({}) is of CUDA {} and compiles up to {}",
-                    tree.nvcc->version, release->ptx.text(), context.driver->text(),
+                    tree.nvcc->version, release->ptx.text(), host::driver_text(*context.driver),
                     own->minor.text(), own->ptx.text());
-    finding.evidence = {{"driver", context.driver->text() + ", CUDA " + own->minor.text()},
-                        {tree.nvcc->path, "nvcc " + tree.nvcc->version}};
+    finding.evidence = {
+        {"driver", host::driver_text(*context.driver) + ", CUDA " + own->minor.text()},
+        {tree.nvcc->path, "nvcc " + tree.nvcc->version}};
     finding.consumers = tree.users;
     const auto target = context.gpus.empty() ? std::string("sm_XX") : context.gpus.front().sm();
     finding.fix = {
@@ -235,11 +237,28 @@ void driver_ptx(const Context& context, Findings& findings) {
   }
 }
 
+void driver_library(const Context& context, Findings& findings) {
+  const auto& snapshot = context.snapshot;
+  // without a reason nobody asked: a root folder, or a snapshot of an older cukit
+  if (snapshot.gpus.empty() || snapshot.gpus_why.empty() || snapshot.gpus_found_by == "libcuda") {
+    return;
+  }
+  auto& finding = findings.add("driver-library-missing");
+  finding.cause = fmt::format("{} names {} GPUs, and libcuda.so.1 none", snapshot.gpus_found_by,
+                              snapshot.gpus.size());
+  finding.evidence = {{snapshot.gpus_found_by, snapshot.gpus.front().name},
+                      {"libcuda.so.1", snapshot.gpus_why}};
+  finding.fix = {{"start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+                  "a container gets libcuda then"},
+                 {"apt-get install libcuda1",
+                  "on the machine itself; of the same version as the kernel module"}};
+}
+
 } // namespace
 
 const std::vector<Rule>& system_rules() {
-  static const std::vector<Rule> rules = {compiler_missing, compiler_too_new, glibc, driver_floor,
-                                          driver_ptx};
+  static const std::vector<Rule> rules = {compiler_missing, compiler_too_new, glibc,
+                                          driver_floor,     driver_ptx,       driver_library};
   return rules;
 }
 

@@ -31,6 +31,10 @@ protected:
     arguments.insert(arguments.end(), more.begin(), more.end());
     return playground.run(arguments);
   }
+  /// As above, asked about nvcc alone: what the small index can bring a toolkit for.
+  [[nodiscard]] Finished bring() const {
+    return fix({"--consumer", "cmake", "--yes", "--no-validate"});
+  }
   [[nodiscard]] std::string file(const std::string& name) const {
     return read_file(playground.path() / name, 1U << 20U).value_or("");
   }
@@ -48,7 +52,8 @@ TEST_F(DoctorFix, a_plan_alone_changes_nothing) {
 }
 
 TEST_F(DoctorFix, yes_brings_a_toolkit_up_and_writes_its_variables) {
-  const auto done = fix({"--yes", "--no-validate"});
+  playground.environment.set("CPATH", at("/cuda/include")); // leads to the broken one
+  const auto done = bring();
   ASSERT_EQ(done.exit_code, 0) << done.output << done.errors;
   EXPECT_THAT(file("cukit.yaml"), HasSubstr("gpus: [sm_90]"));
   const auto variables = file("cukit.env.sh");
@@ -57,15 +62,23 @@ TEST_F(DoctorFix, yes_brings_a_toolkit_up_and_writes_its_variables) {
   EXPECT_THAT(variables, HasSubstr(toolkit));
 
   // a shell that reads it finds the new nvcc first, and the doctor is content there
-  Command shell{
-      .arguments = {"/bin/sh", "-c",
-                    "CUDA_HOME=/old CPATH=/old; export CUDA_HOME CPATH; . ./cukit.env.sh; "
-                    "echo $CUDA_HOME ${CPATH-none}; command -v nvcc"}};
+  Command shell{.arguments = {"/bin/sh", "-c",
+                              ". ./cukit.env.sh; "
+                              "echo $CUDA_HOME ${CPATH-none}; command -v nvcc"}};
   shell.environment = playground.environment;
   shell.directory = playground.path().string();
   const auto said = run_command(shell);
   ASSERT_TRUE(said);
   EXPECT_EQ(said->output, toolkit + " none\n" + toolkit + "/bin/nvcc\n") << said->errors;
+}
+
+TEST_F(DoctorFix, a_stale_cache_goes_and_its_neighbours_stay) {
+  root.put("/user/.cache/flashinfer/0.6.12/80/cached_ops/norm/build.ninja",
+           "cuda_home = " + at("/cuda") + "\nnvcc = " + at("/cuda/bin/nvcc") + "\n");
+  root.headers("/cuda/include", "13.2");
+  const auto done = fix({"--yes", "--no-validate"});
+  EXPECT_FALSE(path_exists(at("/user/.cache/flashinfer/0.6.12/90a"))) << done.output << done.errors;
+  EXPECT_TRUE(path_exists(at("/user/.cache/flashinfer/0.6.12/80/cached_ops/norm/build.ninja")));
 }
 
 TEST_F(DoctorFix, nothing_outside_of_home_and_this_folder_is_touched) {
@@ -79,7 +92,7 @@ TEST_F(DoctorFix, nothing_outside_of_home_and_this_folder_is_touched) {
     return sizes;
   };
   const auto before = listing();
-  ASSERT_EQ(fix({"--yes", "--no-validate"}).exit_code, 0);
+  ASSERT_EQ(bring().exit_code, 0);
   EXPECT_EQ(listing(), before);
 }
 
@@ -93,15 +106,16 @@ TEST_F(DoctorFix, files_of_a_person_are_left_alone) {
 }
 
 TEST_F(DoctorFix, a_second_time_does_the_same_again) {
-  ASSERT_EQ(fix({"--yes", "--no-validate"}).exit_code, 0);
+  ASSERT_EQ(bring().exit_code, 0);
   const auto first = file("cukit.env.sh");
-  const auto again = fix({"--yes", "--no-validate"});
+  const auto again = bring();
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_EQ(file("cukit.env.sh"), first);
 }
 
 TEST_F(DoctorFix, variables_of_a_failed_up_are_not_written) {
-  playground.environment.set("CUKIT_INDEX_URL", fmt::format("http://127.0.0.1:{}/nowhere/", server.port()));
+  playground.environment.set("CUKIT_INDEX_URL",
+                             fmt::format("http://127.0.0.1:{}/nowhere/", server.port()));
   const auto done = fix({"--yes", "--no-validate"});
   EXPECT_NE(done.exit_code, 0);
   EXPECT_FALSE(path_exists(playground.path() / "cukit.env.sh"));

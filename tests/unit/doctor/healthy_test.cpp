@@ -203,6 +203,21 @@ TEST(Doctor, a_toolkit_of_another_major_is_an_error_only_where_something_is_buil
   EXPECT_TRUE(diagnosis_of(scene).has_error());
 }
 
+TEST(Doctor, gpus_without_libcuda_are_a_warning_and_an_unasked_driver_is_none) {
+  host::Snapshot snapshot;
+  snapshot.gpus = {{.name = "NVIDIA H200", .target = "sm_90"}};
+  snapshot.gpus_found_by = "NVML";
+  snapshot.gpus_why = "no NVIDIA driver: libcuda.so.1 was not found";
+  const auto told_by_nvml = diagnose(snapshot, {}, knowledge::Knowledge::embedded());
+  ASSERT_TRUE(told_by_nvml);
+  ASSERT_EQ(told_by_nvml->findings.size(), 1U);
+  EXPECT_EQ(told_by_nvml->findings[0].id, "driver-library-missing");
+  EXPECT_FALSE(told_by_nvml->has_error());
+  snapshot.gpus_found_by = "/proc";
+  snapshot.gpus_why.clear(); // a root folder: nobody was asked
+  EXPECT_TRUE(diagnose(snapshot, {}, knowledge::Knowledge::embedded())->findings.empty());
+}
+
 TEST(Doctor, says_works_for_each_consumer_of_a_sound_machine) {
   Scene scene;
   venv(scene, "flashinfer-python");
