@@ -1,5 +1,6 @@
 #include "pipeline/repair.hpp"
 
+#include "names/mend.hpp"
 #include "pipeline/entries.hpp"
 #include "pipeline/roots.hpp"
 #include "pipeline/trees.hpp"
@@ -245,6 +246,12 @@ Result<std::vector<Checked>> check_home(const store::Home& home, const std::stop
 
 Result<void> repair(Session& session, std::vector<Checked>& checked) {
   CUKIT_TRY(store::prepare(session.home));
+  CUKIT_TRY_ASSIGN(const int cut_off, names::drop_cut_off(session.home));
+  if (cut_off > 0) {
+    session.progress.say(fmt::format("note: {} {} that a power cut left empty {} removed", cut_off,
+                                     cut_off == 1 ? "generation" : "generations",
+                                     cut_off == 1 ? "was" : "were"));
+  }
   CUKIT_TRY_ASSIGN(const auto origins, find_origins(session.home));
   repair_entries(session, origins, checked);
   CUKIT_TRY(session.check_stop());
