@@ -2,6 +2,7 @@
 
 #include "base/child.hpp"
 #include "base/strings.hpp"
+#include "commands/doctor_text.hpp"
 #include "commands/foreground.hpp"
 
 #include <algorithm>
@@ -192,20 +193,20 @@ std::string plan_text(const ui::Terminal& terminal, const doctor::Diagnosis& dia
   std::string out = "plan\n";
   int number = 0;
   bool has_variables = false;
+  const auto add = [&](const std::string& command, bool is_ours, const std::string& effect) {
+    const auto head = fmt::format("{}. ", ++number);
+    out += head + fix_lines(terminal, command, head.size()) +
+           prose(terminal, (is_ours ? "(--yes does this) " : "(for you to do) ") + effect, 3);
+  };
   for (const auto& step : steps) {
     const bool is_ours = step.kind != Kind::for_a_person;
     has_variables =
         has_variables || step.kind == Kind::sets_variables || step.kind == Kind::brings_toolkit;
-    out += fmt::format(
-        "{}. {}  {}\n   {}\n", ++number, printable(step.fix->command),
-        terminal.paint(ui::Style::dim, is_ours ? "(--yes does this)" : "(for you to do)"),
-        printable(step.fix->effect));
+    add(printable(step.fix->command), is_ours, printable(step.fix->effect));
   }
   if (has_variables) {
-    out +=
-        fmt::format("{}. . ./{}  {}\n   the variables of the steps above, which --yes writes "
-                    "there, in each shell that builds\n",
-                    ++number, k_variables_file, terminal.paint(ui::Style::dim, "(for you to do)"));
+    add(fmt::format(". ./{}", k_variables_file), false,
+        "the variables of the steps above, which --yes writes there, in each shell that builds");
   }
   return out;
 }

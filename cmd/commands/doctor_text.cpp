@@ -65,30 +65,6 @@ std::vector<std::string> words_of(std::string_view command) {
   return words;
 }
 
-/// A command on lines that a shell joins again, so that what is copied runs; a sentence as prose.
-std::string fix_lines(const ui::Terminal& terminal, const std::string& text, std::size_t width) {
-  if (!terminal.breaks_lines()) {
-    return text + "\n";
-  }
-  if (!is_command(text)) {
-    return wrapped(text, width, "      ").substr(6);
-  }
-  std::string out;
-  std::size_t used = 6;
-  for (const auto& word : words_of(text)) {
-    if (used > 8 && used + 1 + word.size() + 2 > width) {
-      out += " \\\n        ";
-      used = 8;
-    } else if (!out.empty()) {
-      out += ' ';
-      ++used;
-    }
-    out += word;
-    used += word.size();
-  }
-  return out + "\n";
-}
-
 /// Fixes that were printed already are not printed again: one command often mends several findings.
 class Fixes {
 public:
@@ -103,7 +79,7 @@ public:
         continue;
       }
       out += "  " + terminal.paint(ui::Style::accent, out.empty() ? "fix" : "or ") + " " +
-             fix_lines(terminal, printable(fix.command), width);
+             fix_lines(terminal, printable(fix.command), 6);
       out += wrapped(printable(fix.effect), width, "      ");
     }
     return out.empty() && !finding.fix.empty()
@@ -193,6 +169,36 @@ std::string looks_text(const std::vector<doctor::Found>& consumers) {
 }
 
 } // namespace
+
+std::string fix_lines(const ui::Terminal& terminal, const std::string& text, std::size_t indent) {
+  const auto width = columns(terminal);
+  const std::string margin(indent, ' ');
+  if (!terminal.breaks_lines()) {
+    return text + "\n";
+  }
+  if (!is_command(text)) {
+    return wrapped(text, width, margin).substr(indent);
+  }
+  std::string out;
+  std::size_t used = indent;
+  for (const auto& word : words_of(text)) {
+    if (used > indent + 2 && used + 1 + word.size() + 2 > width) {
+      out += " \\\n  " + margin;
+      used = indent + 2;
+    } else if (!out.empty()) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += word.size();
+  }
+  return out + "\n";
+}
+
+std::string prose(const ui::Terminal& terminal, const std::string& text, std::size_t indent) {
+  return terminal.breaks_lines() ? wrapped(text, columns(terminal), std::string(indent, ' '))
+                                 : std::string(indent, ' ') + text + "\n";
+}
 
 std::string diagnosis_text(const ui::Terminal& terminal, const doctor::Diagnosis& diagnosis,
                            bool is_verbose) {

@@ -100,7 +100,8 @@ void judge(const std::vector<Finding>& findings, std::vector<Found>& consumers) 
   for (auto& consumer : consumers) {
     const auto failing = std::find_if(findings.begin(), findings.end(), [&](const auto& finding) {
       return (finding.severity == Severity::error || finding.is_latent) &&
-             (finding.consumers.empty() ||
+             // what a log alone shows of nobody in particular says nothing about the others
+             ((finding.consumers.empty() && finding.log_line == 0) ||
               std::find(finding.consumers.begin(), finding.consumers.end(), consumer.consumer) !=
                   finding.consumers.end());
     });
