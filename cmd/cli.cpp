@@ -6,8 +6,13 @@
 #include "pipeline/trees.hpp"
 
 #include <cstdio>
+#include <unistd.h>
 
 namespace cukit::cmd {
+
+ui::Terminal Invocation::output() const {
+  return {environment, options.color, STDOUT_FILENO};
+}
 
 knowledge::Knowledge Invocation::knowledge() const {
   return options.recipes.empty() ? knowledge::Knowledge::embedded()
@@ -202,11 +207,9 @@ std::string conflict_text(const ui::Terminal& terminal, const Error& error,
       out += terminal.paint(ui::Style::dim,
                             fmt::format("  ({}:{})", printable(demand.file), demand.line));
     }
-    out += "\n      " + printable(demand.reason);
-    if (!demand.source.empty()) {
-      out += terminal.paint(ui::Style::dim, fmt::format("  [{}]", printable(demand.source)));
-    }
-    out += "\n";
+    const auto source = demand.source.empty() ? "" : "[" + printable(demand.source) + "]";
+    out += "\n      " +
+           ui::flow(terminal, {{printable(demand.reason)}, {source, ui::Style::dim}}, 6, 6) + "\n";
   }
   if (conflict.ways_out.empty()) {
     out += "  " + terminal.paint(ui::Style::accent, "next") +
@@ -216,10 +219,11 @@ std::string conflict_text(const ui::Terminal& terminal, const Error& error,
     out += "  any one of these changes solves it:\n";
     for (std::size_t i = 0; i < conflict.ways_out.size() && i < 3; ++i) {
       const auto& way = conflict.ways_out[i];
-      out += "  " + terminal.paint(ui::Style::accent, "*") + " " + printable(way.change) +
-             "\n      gives " + printable(way.result) + "\n";
+      out += "  " + terminal.paint(ui::Style::accent, "*") + " " +
+             ui::flow(terminal, {{printable(way.change)}}, 4, 4) + "\n      gives " +
+             printable(way.result) + "\n";
       for (const auto& step : way.steps) {
-        out += terminal.paint(ui::Style::dim, "      - " + printable(step)) + "\n";
+        out += "      - " + ui::flow(terminal, {{printable(step)}}, 8, 8) + "\n";
       }
     }
     if (conflict.ways_out.size() > 3) {

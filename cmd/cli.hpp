@@ -31,7 +31,7 @@ struct Invocation {
   GlobalOptions options;
   Environment environment;
   std::stop_token stop;
-  std::unique_ptr<ui::Terminal> terminal;
+  std::unique_ptr<ui::Terminal> terminal; ///< where the talk goes: standard error
   std::unique_ptr<Progress> progress;
   std::string command; ///< its name: "up"
   // For the log of runs: the home that was worked on, and what was changed or why it failed.
@@ -39,6 +39,8 @@ struct Invocation {
   std::optional<text::Json> outcome;
 
   [[nodiscard]] knowledge::Knowledge knowledge() const;
+  /// Where data goes: standard output, which may be a file while the talk is seen on a terminal.
+  [[nodiscard]] ui::Terminal output() const;
   /// The user's home, or with --system the system store.
   [[nodiscard]] Result<store::Home> home() const;
 };

@@ -21,7 +21,7 @@ Result<int> run_diff(Invocation& invocation, const DiffOptions& options) {
   if (invocation.options.json) {
     print_json(diff_json(diff));
   } else {
-    const auto& terminal = *invocation.terminal;
+    const auto terminal = invocation.output();
     const auto head = diff.from == diff.to
                           ? fmt::format("CUDA {}", diff.to.text())
                           : fmt::format("CUDA {} -> {}", diff.from.text(), diff.to.text());

@@ -56,7 +56,7 @@ int run_build(Invocation& invocation, const Options& options) {
                    .set("release", result->locked.lock.release.text())
                    .set("downloaded_bytes", opened->session->downloaded_bytes));
   } else {
-    std::fputs(up_text(*invocation.terminal, *result).c_str(), stdout);
+    std::fputs(up_text(invocation.output(), *result).c_str(), stdout);
   }
   return 0;
 }

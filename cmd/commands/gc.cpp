@@ -194,7 +194,7 @@ Result<void> run_du(Invocation& invocation) {
                human_bytes(tree.own_bytes), fmt::format("{}", tree.files), tree.id.substr(0, 16)},
               {ui::Style::accent});
   }
-  std::fputs(table.print(*invocation.terminal, "").c_str(), stdout);
+  std::fputs(table.print(invocation.output(), "").c_str(), stdout);
   std::fputs(
       fmt::format(
           "store {}, trees {}, saved by sharing {}, cache {} (downloads {}), in progress {}, "

@@ -1,6 +1,7 @@
 // `cukit init`: a commented manifest from this machine, a venv, a lock, a toolkit or a log.
 #include "base/strings.hpp"
 #include "commands/locks.hpp"
+#include "doctor/doctor.hpp"
 #include "names/names.hpp"
 #include "pipeline/draft.hpp"
 
@@ -42,6 +43,25 @@ std::string draft_name(const InitOptions& options) {
   return options.output != "-" && names::is_valid_name(stem) ? stem : "cukit";
 }
 
+constexpr std::size_t k_most_findings = 5;
+
+/// What the log names, and what the doctor makes of its messages.
+Result<void> add_log(const InitOptions& options, const knowledge::Knowledge& knowledge,
+                     pipeline::Draft& draft) {
+  CUKIT_TRY_ASSIGN(const auto text, read_file(options.log, k_most_log_bytes));
+  CUKIT_TRY_ASSIGN(const auto diagnosis, doctor::diagnose({}, {.log = text}, knowledge));
+  std::size_t shown = 0;
+  for (const auto& finding : diagnosis.findings) {
+    if (finding.log_line > 0 && shown++ < k_most_findings) {
+      draft.remarks.push_back(fmt::format("{}:{}: {}: {}", options.log, finding.log_line,
+                                          finding.title, finding.cause));
+    }
+  }
+  auto added = pipeline::add_log(draft, text, options.log, knowledge);
+  const bool is_known = shown > 0; // a failure that is known is enough to begin with
+  return !added && is_known && added.error().code == ErrorCode::usage ? Result<void>() : added;
+}
+
 Result<void> add_sources(const InitOptions& options, const knowledge::Knowledge& knowledge,
                          const Invocation& invocation, pipeline::Draft& draft) {
   std::vector<std::string> origins;
@@ -51,8 +71,7 @@ Result<void> add_sources(const InitOptions& options, const knowledge::Knowledge&
     origins.push_back("the lock " + found.name);
   }
   if (!options.log.empty()) {
-    CUKIT_TRY_ASSIGN(const auto text, read_file(options.log, k_most_log_bytes));
-    CUKIT_TRY(pipeline::add_log(draft, text, options.log, knowledge));
+    CUKIT_TRY(add_log(options, knowledge, draft));
     origins.push_back("the log " + options.log);
   }
   if (!options.like.empty()) {

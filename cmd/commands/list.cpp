@@ -138,7 +138,7 @@ void print_table(const Invocation& invocation, const std::vector<Row>& all) {
                row.path.string() + (row.tree ? "" : " (gone)")},
               {row.current ? ui::Style::accent : ui::Style::dim});
   }
-  std::fputs(table.print(*invocation.terminal, "").c_str(), stdout);
+  std::fputs(table.print(invocation.output(), "").c_str(), stdout);
 }
 
 /// The current generation of a name comes before its others.

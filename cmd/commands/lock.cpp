@@ -82,9 +82,13 @@ std::string passed_over_text(const ui::Terminal& terminal, const pipeline::Locke
   for (const auto& entry : locked.passed_over) {
     const auto demand =
         entry.demand.empty() ? "" : fmt::format("{} (line {}): ", entry.demand, entry.line);
-    out += fmt::format("  - {} {}{}{}\n", terminal.paint(ui::Style::bold, "CUDA " + entry.release),
-                       printable(demand), printable(entry.reason),
-                       terminal.paint(ui::Style::dim, fmt::format("  [{}]", entry.source)));
+    out += "  - " +
+           ui::flow(terminal,
+                    {{"CUDA " + entry.release, ui::Style::bold},
+                     {printable(demand) + printable(entry.reason)},
+                     {"[" + entry.source + "]", ui::Style::dim}},
+                    4, 6) +
+           "\n";
   }
   return out;
 }
@@ -107,8 +111,11 @@ std::string lock_text(const ui::Terminal& terminal, const pipeline::Locked& lock
     out += passed_over_text(terminal, locked);
   }
   for (const auto& note : locked.notes) {
-    out += fmt::format("  {} {} [{}]\n", terminal.paint(ui::Style::warn, "note"),
-                       printable(note.text), printable(note.source));
+    out += fmt::format(
+        "  {} {}\n", terminal.paint(ui::Style::warn, "note"),
+        ui::flow(terminal,
+                 {{printable(note.text)}, {"[" + printable(note.source) + "]", ui::Style::dim}}, 7,
+                 7));
   }
   return out;
 }
@@ -150,7 +157,7 @@ int lock_one(Invocation& invocation, const LockOptions& options, const std::stri
   if (invocation.options.json) {
     print_json(lock_json(*locked, diff));
   } else {
-    std::fputs(lock_text(*invocation.terminal, *locked, options, diff).c_str(), stdout);
+    std::fputs(lock_text(invocation.output(), *locked, options, diff).c_str(), stdout);
   }
   return 0;
 }

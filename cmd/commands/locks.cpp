@@ -203,11 +203,9 @@ std::string diff_text(const ui::Terminal& terminal, const resolve::Diff& diff) {
     const auto values = effect.from.empty() ? effect.to
                         : effect.to.empty() ? effect.from
                                             : fmt::format("{} -> {}", effect.from, effect.to);
-    out += fmt::format("  - {} {}\n      {}", terminal.paint(ui::Style::bold, effect.subject),
-                       values, effect.text);
-    out += effect.source.empty()
-               ? "\n"
-               : terminal.paint(ui::Style::dim, fmt::format("  [{}]", effect.source)) + "\n";
+    const auto source = effect.source.empty() ? "" : "[" + effect.source + "]";
+    out += fmt::format("  - {} {}\n      {}\n", terminal.paint(ui::Style::bold, effect.subject),
+                       values, ui::flow(terminal, {{effect.text}, {source, ui::Style::dim}}, 6, 6));
   }
   for (const auto& download : diff.downloads) {
     out += download_text(download);

@@ -21,7 +21,7 @@ using ui::Style;
 constexpr std::size_t k_label = 14;
 constexpr std::size_t k_column = 4;  ///< 16 releases beside the label fit into 80 columns
 constexpr std::size_t k_tall_at = 8; ///< more columns than this write a release in two lines
-constexpr int k_wide = 120;          ///< with examples of products
+constexpr std::size_t k_least_products = 24; ///< room for examples of products, or none
 
 std::string padded(std::string_view text, std::size_t width, bool right) {
   return right ? fmt::format("{:>{}}", text, width) : fmt::format("{:<{}}", text, width);
@@ -97,11 +97,11 @@ std::string table_text(const ui::Terminal& terminal, const ServiceMatrix& matrix
       const auto mark = mark_of(row.cells[i], matrix.releases[i], has_driver);
       out += terminal.paint(mark.style, padded(mark.text, column, true));
     }
-    if (terminal.width() >= k_wide) {
-      out += "  " + row.architecture;
-      for (std::size_t i = 0; i < row.products.size() && i < 2; ++i) {
-        out += (i == 0 ? ": " : ", ") + row.products[i];
-      }
+    const auto begin = "  " + row.architecture + (row.products.empty() ? "" : ": ");
+    const auto used = k_label + row.cells.size() * column + begin.size();
+    const auto width = static_cast<std::size_t>(terminal.width());
+    if (width >= used + k_least_products) {
+      out += begin + ui::some_of(row.products, width - used);
     }
     out += "\n";
   }
@@ -181,7 +181,7 @@ Result<int> run_matrix(Invocation& invocation, const MatrixOptions& options) {
   if (invocation.options.json) {
     print_json(matrix_json(matrix, options.driver));
   } else {
-    std::fputs(table_text(*invocation.terminal, matrix, driver.has_value()).c_str(), stdout);
+    std::fputs(table_text(invocation.output(), matrix, driver.has_value()).c_str(), stdout);
   }
   return 0;
 }

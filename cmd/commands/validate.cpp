@@ -21,7 +21,7 @@ int finish(Invocation& invocation, const ValidateOptions& options, const validat
   if (invocation.options.json) {
     print_json(result.json());
   } else {
-    std::fputs(report_text(*invocation.terminal, result).c_str(), stdout);
+    std::fputs(report_text(invocation.output(), result).c_str(), stdout);
   }
   const bool unproven = options.require_run && result.count(validate::State::not_run) > 0;
   return result.has_failure() || unproven ? static_cast<int>(ErrorCode::expected_no) : 0;

@@ -6,6 +6,7 @@
 #include "names/names.hpp"
 #include "pipeline/owner.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace cukit::cmd {
@@ -166,19 +167,50 @@ Result<void> ask_word(Invocation& invocation, const WhyOptions& options, Asked& 
   return {};
 }
 
+/// The component that brings a file of that name by its recipe, or empty: for locks of which no
+/// tree was made yet. The end of a path is enough (bin/cicc).
+Result<std::string> component_with(const knowledge::Knowledge& knowledge, const std::string& path) {
+  CUKIT_TRY_ASSIGN(const auto* components, knowledge.components());
+  const auto is_it = [&](const std::string& file) {
+    return file == path || file.ends_with("/" + path);
+  };
+  for (const auto& component : *components) {
+    std::vector<std::string> files = component.provides;
+    files.insert(files.end(), component.redist.provides.begin(), component.redist.provides.end());
+    for (const auto& [part, own] : component.parts) {
+      files.insert(files.end(), own.begin(), own.end());
+    }
+    if (std::any_of(files.begin(), files.end(), is_it)) {
+      return component.name;
+    }
+  }
+  return std::string();
+}
+
+/// A path as it is inside a tree; without a tree, what the recipes say of it.
+Result<void> ask_inside(Invocation& invocation, const WhyOptions& options, Asked& asked) {
+  const auto& word = options.words.front();
+  CUKIT_TRY_ASSIGN(const auto home, invocation.home());
+  const auto tree = find_tree(invocation, home, options.of);
+  if (!tree) {
+    CUKIT_TRY_ASSIGN(const auto component, component_with(invocation.knowledge(), word));
+    if (component.empty()) {
+      return tl::unexpected<Error>(tree.error());
+    }
+    return ask_word(invocation, {.words = {component}, .of = options.of}, asked);
+  }
+  CUKIT_TRY_ASSIGN(auto path, RelativePath::parse(word));
+  return ask_path(invocation, options, {.tree = tree->tree.path, .path = std::move(path)}, asked);
+}
+
 Result<int> run_why(Invocation& invocation, const WhyOptions& options) {
   Asked asked;
   const auto& word = options.words.front();
   const bool is_path = options.words.size() == 1 && word.find('/') != std::string::npos;
   if (is_path) {
-    CUKIT_TRY_ASSIGN(auto place, split_path(word));
-    if (!place) { // a path as it is inside the tree
-      CUKIT_TRY_ASSIGN(const auto home, invocation.home());
-      CUKIT_TRY_ASSIGN(const auto tree, find_tree(invocation, home, options.of));
-      CUKIT_TRY_ASSIGN(auto path, RelativePath::parse(word));
-      place = InTree{.tree = tree.tree.path, .path = std::move(path)};
-    }
-    CUKIT_TRY(ask_path(invocation, options, *place, asked));
+    CUKIT_TRY_ASSIGN(const auto place, split_path(word));
+    CUKIT_TRY(place ? ask_path(invocation, options, *place, asked)
+                    : ask_inside(invocation, options, asked));
   } else {
     CUKIT_TRY(ask_word(invocation, options, asked));
   }
@@ -188,7 +220,7 @@ Result<int> run_why(Invocation& invocation, const WhyOptions& options) {
     code = answer.holds ? code : 1;
     list.add(explanation_json(answer));
     if (!invocation.options.json) {
-      std::fputs(explanation_text(*invocation.terminal, answer).c_str(), stdout);
+      std::fputs(explanation_text(invocation.output(), answer).c_str(), stdout);
     }
   }
   if (invocation.options.json) {

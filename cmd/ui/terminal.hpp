@@ -1,5 +1,4 @@
-// What is known of the place the talk goes to (standard error): a terminal or not, its width,
-// colours or not.
+// What is known of the place that text goes to: a terminal or not, its width, colours or not.
 #pragma once
 
 #include "base/environment.hpp"
@@ -17,16 +16,35 @@ class Terminal {
 public:
   Terminal(const Environment& environment, std::string_view color, int descriptor);
   [[nodiscard]] bool is_terminal() const { return is_terminal_; }
-  [[nodiscard]] int width() const; ///< columns now; 100 when it is no terminal
+  [[nodiscard]] int width() const; ///< columns now; of no terminal COLUMNS, else 100
+  /// Prose is broken into lines of that width: on terminals, and where COLUMNS asks for it. What is
+  /// piped stays as it is, so that grep finds it.
+  [[nodiscard]] bool breaks_lines() const { return is_terminal_ || asked_width_ > 0; }
   [[nodiscard]] std::string paint(Style style, std::string_view text) const;
 
 private:
   bool is_terminal_ = false;
   bool colored_ = false;
+  int asked_width_ = 0;
   int descriptor_ = 2;
 };
 
+struct Piece {
+  std::string text;
+  Style style = Style::plain;
+};
+
+/// Pieces one after the other as prose that follows `used` columns of its first line; further lines
+/// begin with `indent` spaces. What stands in backticks is not broken: people copy it.
+std::string flow(const Terminal& terminal, const std::vector<Piece>& pieces, std::size_t used,
+                 std::size_t indent);
+
+/// The names that fit into `width` columns, in their order, and how many were left out: "A40, A10,
+/// +10". Longer ones are passed over for those that fit.
+std::string some_of(const std::vector<std::string>& names, std::size_t width);
+
 /// Columns of text aligned by spaces; the width counts characters, not bytes, and no colour codes.
+/// The last column is prose: where lines are broken, it goes on below itself.
 class Table {
 public:
   void row(std::vector<std::string> cells, std::vector<Style> styles = {});

@@ -31,30 +31,34 @@ std::set<std::string> gpus_in(const std::string& log, const knowledge::Knowledge
   return result;
 }
 
-struct Word {
-  const char* word;
-  const char* consumer;
-};
-constexpr Word k_words[] = {{"flashinfer", "flashinfer"},
-                            {"deep_gemm", "deepgemm"},
-                            {"deepgemm", "deepgemm"},
-                            {"triton", "triton"},
-                            {"cpp_extension", "torch-extensions"},
-                            {"transformer_engine", "transformer-engine"},
-                            {"flash_attn", "flash-attention"},
-                            {"tilelang", "tilelang"},
-                            {"tvm_ffi", "tvm-ffi"},
-                            {"cupy", "cupy"},
-                            {"vllm", "vllm"},
-                            {"sglang", "sglang"}};
+/// What a log calls a consumer: its own name and those of the distributions that bring it, which
+/// its modules have with underscores. Torch is in every log; its extension builder is not.
+std::vector<std::string> names_of(const knowledge::Consumer& consumer) {
+  if (consumer.discovery.present == std::vector<std::string>{"torch"}) {
+    return {"cpp_extension"};
+  }
+  std::vector<std::string> names;
+  for (auto name : consumer.discovery.present) {
+    names.push_back(name);
+    std::replace(name.begin(), name.end(), '-', '_');
+    names.push_back(std::move(name));
+  }
+  if (!names.empty()) {
+    names.push_back(consumer.name);
+  }
+  return names;
+}
 
 std::set<std::string> consumers_in(const std::string& lowered,
-                                   const std::vector<std::string>& known) {
+                                   const std::vector<knowledge::Consumer>& known) {
   std::set<std::string> result;
-  for (const auto& [word, consumer] : k_words) {
-    if (lowered.find(word) != std::string::npos &&
-        std::find(known.begin(), known.end(), consumer) != known.end()) {
-      result.insert(consumer);
+  for (const auto& consumer : known) {
+    const auto names = names_of(consumer);
+    const bool is_named = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return lowered.find(name) != std::string::npos;
+    });
+    if (is_named) {
+      result.insert(consumer.name);
     }
   }
   return result;
@@ -84,16 +88,17 @@ Result<void> add_log(Draft& draft, std::string_view log, const std::string& file
   const auto gpus = gpus_in(text, knowledge);
   CUKIT_TRY_ASSIGN(const auto* torches, knowledge.pytorch());
   const auto tag = torch_tag(text, *torches);
-  CUKIT_TRY_ASSIGN(const auto known, knowledge.consumer_names());
-  const auto consumers = consumers_in(lower(text), known);
+  CUKIT_TRY_ASSIGN(const auto* known, knowledge.consumers());
+  const auto consumers = consumers_in(lower(text), *known);
   const auto compilers = all_matches(text, R"(release [0-9]+\.[0-9]+, V([0-9]+\.[0-9]+\.[0-9]+))");
   if (gpus.empty() && tag.empty() && compilers.empty()) {
     return tl::unexpected<Error>(
         Error{.code = ErrorCode::usage,
               .message = "the log names no GPU target, no torch and no nvcc",
               .where = file,
-              .hint = "take the log of the build that failed, with the command lines of nvcc in "
-                      "it"});
+              .hint = fmt::format("take the log of the build that failed, with the command lines "
+                                  "of nvcc in it; `cukit doctor --log {}` says more",
+                                  file)});
   }
   if (!gpus.empty()) {
     draft.add({.key = "gpus",

@@ -143,8 +143,9 @@ Result<void> add_lock(Draft& draft, const lock::Lock& lock, const std::string& f
   }
   draft.add({.key = "toolkit.nvcc",
              .value = fmt::format("\"{}\"", lock.release.text()),
-             .comment = "the release of the lock; 13.0 alone would let its patch "
-                        "release move"});
+             .comment = fmt::format("the release of the lock; {} alone would let its patch release "
+                                    "move",
+                                    lock.release.major_minor())});
   if (const auto* part = find(lock, "nvcc", true)) {
     draft.add({.key = "toolkit.ptxas",
                .value = fmt::format("\"{}\"", part->version.text()),

@@ -23,6 +23,12 @@ Result<void> apply_cutoff(const Session& session, catalog::Catalog& catalog,
     return {};
   }
   CUKIT_TRY_ASSIGN(const auto cutoff, resolve::Cutoff::parse(session.settings.exclude_newer));
+  const auto has_release = [&] {
+    return !catalog.releases.empty() ||
+           std::any_of(catalog.manifests.begin(), catalog.manifests.end(),
+                       [](const auto& manifest) { return manifest.product == "cuda"; });
+  };
+  const bool had_release = has_release();
   const auto excluded = resolve::exclude_newer(catalog, cutoff);
   if (excluded.unknown > 0) {
     notes.push_back(
@@ -31,12 +37,13 @@ Result<void> apply_cutoff(const Session& session, catalog::Catalog& catalog,
                              excluded.unknown),
          .source = "--exclude-newer"});
   }
-  if (!catalog.releases.empty() || catalog.redist_was_asked) {
+  if (has_release() || (catalog.redist_was_asked && !had_release)) {
     return {};
   }
   return tl::unexpected<Error>(
       Error{.code = ErrorCode::source,
-            .message = fmt::format("no release of CUDA was on the index by {} UTC", cutoff.text()),
+            .message = fmt::format("no release of CUDA that could serve was there by {} UTC",
+                                   cutoff.text()),
             .hint = excluded.unknown > 0
                         ? fmt::format("{} files were left out because the index states no upload "
                                       "time for them; ask one that does (--index-url)",

@@ -21,7 +21,9 @@ const knowledge::Release* package_release(const Facts& facts, const Toolkit& too
 Result<std::optional<WayOut>> forward_way(const manifest::Manifest& manifest, const Facts& facts,
                                           const Problem& problem, const Toolkit& toolkit) {
   const auto* release = package_release(facts, toolkit);
-  if (problem.gpus.empty() || release == nullptr) {
+  // The table of base drivers is not known; a branch that no release here starts on is in none.
+  const bool is_too_old = problem.oldest_driver.major() < facts.releases->front().driver_floor;
+  if (problem.gpus.empty() || release == nullptr || is_too_old) {
     return std::optional<WayOut>();
   }
   CUKIT_TRY_ASSIGN(const auto rules, knowledge::forward_compatibility(*facts.knowledge));

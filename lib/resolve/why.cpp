@@ -267,8 +267,10 @@ private:
     add("from",
         fmt::format("{} ({}, {})", artifact.file, artifact.source, human_bytes(artifact.size)));
     const bool is_pinned = facts_.pins->contains(artifact.file);
-    add("trust", is_pinned ? "its digest is part of this cukit"
-                           : "its digest was taken over when it was first locked");
+    add("trust", is_pinned                   ? "its digest is part of this cukit"
+                 : artifact.trust_first_lock ? "its digest was taken over when it was first locked"
+                                             : "this cukit has the digest of the manifest that "
+                                               "lists it with its own");
   }
 
   const Question& question_;

@@ -48,6 +48,23 @@ TEST_F(OfArchives, crt_lies_in_nvccs_archive_before_13) {
   EXPECT_THAT(answers->front().lines.front().text, HasSubstr("lies in nvcc's"));
 }
 
+/// 12.8.1's manifest is pinned, that of 12.0.0 is not (known_manifest_sha256.tsv).
+TEST_F(OfArchives, trust_in_an_archive_is_that_of_its_manifest) {
+  const auto trust_of = [](const std::string& release) {
+    const auto lock = lock_of(release, "redist");
+    const auto answers =
+        why_component({.lock = lock, .knowledge = recipes(), .manifest = nullptr}, "nvcc");
+    for (const auto& line : answers.value().front().lines) {
+      if (line.label == "trust") {
+        return line.text;
+      }
+    }
+    return std::string();
+  };
+  EXPECT_THAT(trust_of("12.8.1"), HasSubstr("digest of the manifest"));
+  EXPECT_THAT(trust_of("12.0.0"), HasSubstr("first locked"));
+}
+
 TEST_F(OfArchives, the_same_release_from_another_source_says_so) {
   const auto diff =
       resolve::diff(lock_of("13.0.2", "wheels"), lock_of("13.0.2", "redist"), recipes());
