@@ -1,6 +1,7 @@
 #include "base/files.hpp"
 
 #include "base/stale.hpp"
+#include "base/strings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <random>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,6 +84,17 @@ Result<std::string> read_once(const fs::path& path, std::uint64_t limit, int& nu
   }
 }
 
+tl::unexpected<Error> cannot_write(int number, int fd, std::size_t size) {
+  auto error = errno_error(number, fmt::format("cannot write {} bytes", size));
+  struct statvfs info {};
+  if ((number == ENOSPC || number == EDQUOT) && ::fstatvfs(fd, &info) == 0) {
+    const auto free = static_cast<unsigned long long>(info.f_bavail) * info.f_frsize;
+    error.causes.push_back(
+        fmt::format("{} are needed, {} are free", human_bytes(size), human_bytes(free)));
+  }
+  return tl::unexpected<Error>(std::move(error));
+}
+
 } // namespace
 
 Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
@@ -95,7 +108,7 @@ Result<void> write_all(int fd, std::string_view bytes) {
       if (errno == EINTR) {
         continue;
       }
-      return fail_errno(errno, "cannot write {} bytes", bytes.size());
+      return cannot_write(errno, fd, bytes.size());
     }
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
@@ -138,7 +151,10 @@ Result<void> write_file_atomic(const fs::path& path, std::string_view bytes, uns
 
 Result<void> create_file(const fs::path& path, std::string_view bytes, unsigned mode) {
   CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  CUKIT_TRY(write_all(fd.get(), bytes));
+  if (auto written = write_all(fd.get(), bytes); !written) {
+    return tl::unexpected<Error>(
+        std::move(written.error()).under(fmt::format("cannot write {}", path.string())));
+  }
   if (::fchmod(fd.get(), mode) != 0) {
     return fail_errno(errno, "cannot set the mode of {}", path.string());
   }
