@@ -64,7 +64,7 @@ std::string minors_text(const ui::Terminal& terminal,
   table.row({"CUDA", "PTX", "least driver", "own driver", "CCCL", "gcc up to", "clang", "evidence"},
             std::vector<ui::Style>(8, ui::Style::bold));
   for (const auto& release : releases) {
-    const auto doubt = release.doubt.empty() ? "" : fmt::format(", {} less sure", release.doubt);
+    const auto doubt = release.doubt.empty() ? "" : fmt::format(", {}?", release.doubt);
     table.row({release.minor.major_minor(), release.ptx.text(),
                fmt::format("{}", release.driver_floor), fmt::format("{}", release.driver_branch),
                release.cccl.text(), fmt::format("{}", release.gcc_max),
@@ -73,7 +73,8 @@ std::string minors_text(const ui::Terminal& terminal,
               {ui::Style::accent});
   }
   return table.print(terminal, "") +
-         "\nleast driver: the branch that starts its programs\n"
+         "\n?: less sure than the rest of the line\n"
+         "least driver: the branch that starts its programs\n"
          "own driver: the branch that takes its PTX too\n"
          "next: `cukit releases 13.0` lists its patches, `... 13.0.2` its components\n";
 }

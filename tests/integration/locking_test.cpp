@@ -181,6 +181,29 @@ TEST_F(Locking, the_matrix_fits_into_80_columns) {
   EXPECT_EQ(run({"matrix", "--cuda", "99"}).exit_code, 2);
 }
 
+TEST_F(Locking, a_log_becomes_a_manifest_with_what_the_doctor_says_of_it) {
+  const auto log =
+      playground.write("build.log", "flashinfer/jit/cpp_ext.py: building\n"
+                                    "nvcc fatal   : Unsupported gpu architecture 'compute_120a'\n");
+  const auto made = run({"init", "-o", "-", "--log", log.string()});
+  EXPECT_EQ(made.exit_code, 0) << made.errors;
+  EXPECT_THAT(made.output, AllOf(HasSubstr("gpus: [sm_120a]"), HasSubstr("build.log:2: "),
+                                 HasSubstr("this nvcc does not compile for the target")));
+  // a failure that names no target is known all the same
+  const auto other = playground.write("other.log", "/usr/bin/ld: cannot find -lcudart\n");
+  EXPECT_THAT(run({"init", "-o", "-", "--log", other.string()}).output, HasSubstr("other.log:1: "));
+  const auto nothing = playground.write("nothing.log", "make: nothing to be done\n");
+  EXPECT_EQ(run({"init", "-o", "-", "--log", nothing.string()}).exit_code, 2);
+}
+
+TEST_F(Locking, why_knows_a_file_before_there_is_a_tree) {
+  lock();
+  const auto told = run({"why", "--of", manifest, "bin/cicc"});
+  EXPECT_EQ(told.exit_code, 0) << told.errors;
+  EXPECT_THAT(told.output, HasSubstr("nvvm 13.0.99"));
+  EXPECT_EQ(run({"why", "--of", manifest, "bin/nothing"}).exit_code, 2);
+}
+
 TEST_F(Locking, init_writes_a_manifest_that_locks) {
   FaultServer other; // a third number of 20 and more would be one of a build
   FakeIndex usual(other);
