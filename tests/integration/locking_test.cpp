@@ -200,7 +200,7 @@ TEST_F(Locking, why_knows_a_file_before_there_is_a_tree) {
   lock();
   const auto told = run({"why", "--of", manifest, "bin/cicc"});
   EXPECT_EQ(told.exit_code, 0) << told.errors;
-  EXPECT_THAT(told.output, HasSubstr("nvvm 13.0.99"));
+  EXPECT_THAT(told.output, HasSubstr("nvvm 13.0.188"));
   EXPECT_EQ(run({"why", "--of", manifest, "bin/nothing"}).exit_code, 2);
 }
 
