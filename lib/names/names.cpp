@@ -93,10 +93,9 @@ Result<bool> switch_to(const store::Home& home, const std::string& name, const G
   const fs::path folder = home.names() / name;
   CUKIT_TRY(store::prepare(home)); // a tree of the system store needs nothing else of this home
   CUKIT_TRY_ASSIGN(const auto guard, lock_name(home, name));
-  const bool is_new = !path_exists(folder / "current");
   CUKIT_TRY(make_directories(folder / "gen"));
   const bool durable = durability == store::Durability::full;
-  if (durable && is_new) {
+  if (durable) {
     CUKIT_TRY(sync_directory(home.names()));
     CUKIT_TRY(sync_directory(folder)); // `current` must never be on disk without gen/
   }
