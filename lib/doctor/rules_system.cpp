@@ -244,8 +244,8 @@ void driver_library(const Context& context, Findings& findings) {
     return;
   }
   auto& finding = findings.add("driver-library-missing");
-  finding.cause = fmt::format("{} names {} GPUs, and libcuda.so.1 none", snapshot.gpus_found_by,
-                              snapshot.gpus.size());
+  finding.cause = fmt::format("{} names {} GPU{}, and libcuda.so.1 none", snapshot.gpus_found_by,
+                              snapshot.gpus.size(), snapshot.gpus.size() == 1 ? "" : "s");
   finding.evidence = {{snapshot.gpus_found_by, snapshot.gpus.front().name},
                       {"libcuda.so.1", snapshot.gpus_why}};
   finding.fix = {{"start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility",

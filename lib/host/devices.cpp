@@ -98,7 +98,7 @@ Devices read_answer(const text::Json& answer, const QuickLook& quick) {
     if (quick.driver && answer.find("library") == nullptr) {
       devices.why_none += fmt::format(
           "; the kernel module {} is loaded, so the driver's libraries are missing here",
-          quick.driver->text());
+          driver_text(*quick.driver));
     }
   }
   return devices;

@@ -5,6 +5,7 @@
 #include "base/strings.hpp"
 #include "host/nvml.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <dlfcn.h>
@@ -172,8 +173,9 @@ text::Json probe(const std::vector<std::string>& libraries) {
     if (library == nullptr) {
       const char* text = ::dlerror();
       const std::string reason = text != nullptr ? text : "unknown error";
-      if (reason.find("No such file") == std::string::npos) {
-        reasons.push_back(reason);
+      const bool is_new = std::find(reasons.begin(), reasons.end(), reason) == reasons.end();
+      if (is_new && reason.find("No such file") == std::string::npos) {
+        reasons.push_back(reason); // the loader's path and ours may lead to the same file
       }
       continue;
     }

@@ -212,6 +212,7 @@ TEST(Doctor, gpus_without_libcuda_are_a_warning_and_an_unasked_driver_is_none) {
   ASSERT_TRUE(told_by_nvml);
   ASSERT_EQ(told_by_nvml->findings.size(), 1U);
   EXPECT_EQ(told_by_nvml->findings[0].id, "driver-library-missing");
+  EXPECT_EQ(told_by_nvml->findings[0].cause, "NVML names 1 GPU, and libcuda.so.1 none");
   EXPECT_FALSE(told_by_nvml->has_error());
   snapshot.gpus_found_by = "/proc";
   snapshot.gpus_why.clear(); // a root folder: nobody was asked

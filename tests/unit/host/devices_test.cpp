@@ -183,7 +183,18 @@ TEST_F(DevicesTest, keeps_the_kernel_modules_version_when_the_library_is_missing
   const auto devices = ask_child("/bin/false", environment_, quick, std::chrono::seconds(10), {});
   ASSERT_TRUE(devices.driver);
   EXPECT_EQ(devices.driver->version, *quick.driver);
-  EXPECT_NE(devices.why_none.find("libraries are missing"), std::string::npos) << devices.why_none;
+  EXPECT_NE(devices.why_none.find("the kernel module 580.95.05 is loaded, so the driver's "
+                                  "libraries are missing"),
+            std::string::npos)
+      << devices.why_none;
+}
+
+TEST_F(DevicesTest, says_once_what_is_wrong_with_a_library_that_two_names_lead_to) {
+  const auto file = folder() / "libcuda.so.1";
+  ASSERT_TRUE(write_file_atomic(file, "no library"));
+  const auto why = std::string(probe({file.string(), file.string()}).text_of("why"));
+  EXPECT_NE(why.find(file.string()), std::string::npos) << why;
+  EXPECT_EQ(why.find("; "), std::string::npos) << why;
 }
 
 TEST_F(DevicesTest, nvml_names_gpus_and_driver_where_libcuda_is_not_there) {
