@@ -157,6 +157,20 @@ void crt_missing(const Context& context, Findings& findings) {
   }
 }
 
+/// The headers from where the compiler came from: those of a wheel do not lie beside another nvcc.
+Fix headers_of(const Context& context, const host::Toolkit* compiler, const std::string& prefix,
+               const std::string& minor) {
+  if (compiler != nullptr && !is_wheel_tree(*compiler)) {
+    return compiler->environment.empty()
+               ? Fix{"apt-get install cuda-cudart-dev-" + dashed(minor), "NVIDIA's own package"}
+               : Fix{fmt::format("conda install cuda-version={} cuda-cudart-dev", minor),
+                     "the headers of the compiler's minor"};
+  }
+  const auto project = major_of(minor) == 12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime";
+  return {pip_install(context, prefix, fmt::format("'{}=={}.*'", project, minor)),
+          "the headers of the compiler's minor"};
+}
+
 void runtime_headers(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     const bool is_nvrtc_alone = found.compiles == "nvrtc" && found.kit == nullptr;
@@ -193,10 +207,8 @@ void runtime_headers(const Context& context, Findings& findings) {
         }
       }
     }
-    const auto project = major_of(minor) == 12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime";
-    finding.fix = {{pip_install(context, prefix,
-                                fmt::format("'{}=={}.*'", project, minor.empty() ? "13.0" : minor)),
-                    "the headers of the compiler's minor"},
+    finding.fix = {headers_of(context, is_nvcc_alone ? found.compiler : nullptr, prefix,
+                              minor.empty() ? "13.0" : minor),
                    cukit_fix(context, finding.consumers)};
   }
 }

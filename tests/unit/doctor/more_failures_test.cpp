@@ -116,7 +116,7 @@ const Case k_missing[] = {
        s.root.put(site + "/nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4", "");
        s.question.log = "catastrophic error: cannot open source file \"vector_types.h\"\n";
      }},
-    {"B68", "headers-missing", "cukit up",
+    {"B68", "headers-missing", "apt-get install cuda-cudart-dev-12-4",
      [](Scene& s) {
        local(s, "12.4.131");
        s.root.remove(k_local + "/include");
