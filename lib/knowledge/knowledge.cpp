@@ -8,22 +8,30 @@
 
 namespace cukit::knowledge {
 
+namespace {
+
+/// A value with a lock of its own: one thread may read the components while another reads the rest.
+template <typename T> struct Lazy {
+  std::mutex mutex;
+  std::optional<Result<T>> value;
+};
+
+} // namespace
+
 struct Knowledge::State {
   Recipes recipes;
-  std::recursive_mutex
-      mutex; ///< guards the values below; recursive, since consumers ask for groups
-  std::optional<Result<std::vector<Release>>> releases;
-  std::optional<Result<std::vector<Architecture>>> architectures;
-  std::optional<Result<std::vector<Product>>> products;
-  std::optional<Result<std::vector<Component>>> components;
-  std::optional<Result<Groups>> groups;
-  std::optional<Result<std::vector<Consumer>>> consumers;
-  std::optional<Result<std::vector<PyTorch>>> pytorch;
-  std::optional<Result<std::map<std::string, Sha256>>> pins;
-  std::optional<Result<std::vector<ReleaseTable>>> tables;
-  std::optional<Result<std::vector<TorchRelease>>> torch_releases;
-  std::optional<Result<std::vector<MixingRule>>> mixing_rules;
-  std::optional<Result<std::vector<LeastGlibc>>> least_glibc;
+  Lazy<std::vector<Release>> releases;
+  Lazy<std::vector<Architecture>> architectures;
+  Lazy<std::vector<Product>> products;
+  Lazy<std::vector<Component>> components;
+  Lazy<Groups> groups;
+  Lazy<std::vector<Consumer>> consumers;
+  Lazy<std::vector<PyTorch>> pytorch;
+  Lazy<std::map<std::string, Sha256>> pins;
+  Lazy<std::vector<ReleaseTable>> tables;
+  Lazy<std::vector<TorchRelease>> torch_releases;
+  Lazy<std::vector<MixingRule>> mixing_rules;
+  Lazy<std::vector<LeastGlibc>> least_glibc;
 
   template <typename T>
   Result<T> parse_file(const std::string& path,
@@ -60,9 +68,9 @@ struct Knowledge::State {
   }
 
   /// The value, made by `make` when it is asked for first.
-  template <typename T, typename Make>
-  Result<const T*> lazily(std::optional<Result<T>>& value, const Make& make) {
-    const std::lock_guard lock(mutex);
+  template <typename T, typename Make> Result<const T*> lazily(Lazy<T>& lazy, const Make& make) {
+    const std::lock_guard lock(lazy.mutex);
+    auto& value = lazy.value;
     if (!value) {
       value.emplace(make());
     }

@@ -1,19 +1,36 @@
 #include "resolve/facts.hpp"
 
 #include <algorithm>
+#include <system_error>
+#include <thread>
 
 namespace cukit::resolve {
 
+namespace {
+
+/// The components are half of what there is to read. Where no thread can be had they are read in
+/// turn.
+std::jthread read_ahead(const knowledge::Knowledge& knowledge) {
+  try {
+    return std::jthread([&knowledge] { static_cast<void>(knowledge.components()); });
+  } catch (const std::system_error&) {
+    return {};
+  }
+}
+
+} // namespace
+
 Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
+  const auto ahead = read_ahead(knowledge);
   Facts facts;
   facts.knowledge = &knowledge;
   CUKIT_TRY_ASSIGN(facts.releases, knowledge.releases());
   CUKIT_TRY_ASSIGN(facts.architectures, knowledge.architectures());
-  CUKIT_TRY_ASSIGN(facts.components, knowledge.components());
   CUKIT_TRY_ASSIGN(facts.groups, knowledge.groups());
   CUKIT_TRY_ASSIGN(facts.pytorch, knowledge.pytorch());
   CUKIT_TRY_ASSIGN(facts.pins, knowledge.pins());
   CUKIT_TRY_ASSIGN(facts.least_glibc, knowledge.least_glibc());
+  CUKIT_TRY_ASSIGN(facts.components, knowledge.components());
   for (const auto name : {k_nvcc, k_cudart, k_cccl}) {
     CUKIT_TRY(facts.component(name));
   }
