@@ -68,7 +68,7 @@ Result<Environment> read_environment(const std::string& path) {
   return environment;
 }
 
-Result<std::string> read_log(const std::string& path) {
+Result<std::string> load_log(const std::string& path) {
   if (path != "-") {
     return read_file(path, k_log_bytes);
   }
@@ -131,7 +131,7 @@ Result<doctor::Question> make_question(const Invocation& invocation, const Docto
   }
   question.consumers = options.consumers;
   if (!options.log.empty()) {
-    CUKIT_TRY_ASSIGN(question.log, read_log(options.log));
+    CUKIT_TRY_ASSIGN(question.log, load_log(options.log));
   }
   return question;
 }

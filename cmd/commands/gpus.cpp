@@ -78,7 +78,7 @@ std::string forms(const Architecture& architecture) {
   return text;
 }
 
-std::string releases(const Architecture& architecture) {
+std::string release_range(const Architecture& architecture) {
   return architecture.first_cuda.major_minor() +
          (architecture.last_cuda ? "-" + since(architecture.last_cuda) : " on");
 }
@@ -95,7 +95,7 @@ std::string table_text(const ui::Terminal& terminal, const std::vector<Row>& row
   for (const auto& row : rows) {
     const auto& architecture = *row.architecture;
     cells.push_back({architecture.target.sm(), architecture.target.dotted(), architecture.name,
-                     releases(architecture), forms(architecture)});
+                     release_range(architecture), forms(architecture)});
   }
   for (const auto& line : cells) {
     for (std::size_t i = 0; i < line.size(); ++i) {
