@@ -11,63 +11,43 @@ WriteBehind::~WriteBehind() {
 }
 
 Result<void> WriteBehind::push(std::span<const std::uint8_t> bytes) {
+  std::unique_lock guard(mutex_);
   while (!bytes.empty()) {
-    const auto count = std::min(bytes.size(), k_block_bytes - filling_.size());
-    filling_.insert(filling_.end(), bytes.begin(),
+    changed_.wait(guard, [this] { return waiting_.size() < k_waiting_bytes || error_; });
+    if (error_) {
+      return tl::unexpected<Error>(*error_);
+    }
+    const auto count = std::min(bytes.size(), k_waiting_bytes - waiting_.size());
+    waiting_.insert(waiting_.end(), bytes.begin(),
                     bytes.begin() + static_cast<std::ptrdiff_t>(count));
     bytes = bytes.subspan(count);
-    if (filling_.size() == k_block_bytes) {
-      hand_over();
+    if (!is_running_) {
+      is_running_ = true;
+      pool_.submit([this] { consume_all(); });
     }
   }
-  const std::lock_guard guard(mutex_);
-  return error_ ? Result<void>(tl::unexpected<Error>(*error_)) : Result<void>();
-}
-
-void WriteBehind::hand_over() {
-  std::unique_lock guard(mutex_);
-  changed_.wait(guard, [this] { return waiting_.size() < k_blocks || error_; });
-  if (error_) {
-    filling_.clear();
-    return;
-  }
-  waiting_.push_back(std::move(filling_));
-  filling_ = Block();
-  if (!spare_.empty()) {
-    filling_ = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  filling_.reserve(k_block_bytes);
-  if (!is_running_) {
-    is_running_ = true;
-    pool_.submit([this] { consume_all(); });
-  }
+  return {};
 }
 
 void WriteBehind::consume_all() {
   std::unique_lock guard(mutex_);
   while (!waiting_.empty()) {
-    Block block = std::move(waiting_.front());
-    waiting_.pop_front();
+    std::swap(waiting_, in_work_);
+    changed_.notify_all();
     guard.unlock();
-    auto consumed = consume_(block);
+    auto consumed = consume_(in_work_);
+    in_work_.clear();
     guard.lock();
     if (!consumed) {
       error_ = std::move(consumed).error();
       waiting_.clear();
     }
-    block.clear();
-    spare_.push_back(std::move(block));
-    changed_.notify_all();
   }
   is_running_ = false;
   changed_.notify_all(); // under the lock: the destructor may be waiting for it
 }
 
 Result<void> WriteBehind::drain() {
-  if (!filling_.empty()) {
-    hand_over();
-  }
   std::unique_lock guard(mutex_);
   changed_.wait(guard, [this] { return !is_running_; });
   if (const auto error = std::exchange(error_, std::nullopt)) {

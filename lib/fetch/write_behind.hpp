@@ -5,7 +5,6 @@
 #include "base/result.hpp"
 #include "base/thread_pool.hpp"
 
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -15,38 +14,35 @@
 namespace cukit::fetch {
 
 /// push() and drain() belong to one thread; `consume` is called on the pool's, one call at a time.
-/// At most k_blocks blocks wait: push() waits for the disk then, so memory stays bounded and the
-/// server is held back by the connection.
+/// It gets whatever has arrived as soon as it is done with what came before: on a slow line bytes
+/// go to disk at once, on a fast one in large pieces. At most k_waiting_bytes wait: push() waits
+/// for the disk then, so memory stays bounded and the connection holds the server back.
 class WriteBehind {
 public:
   using Consume = std::function<Result<void>(std::span<const std::uint8_t> bytes)>;
-  static constexpr std::size_t k_block_bytes = 512U << 10U;
-  static constexpr std::size_t k_blocks = 4;
+  static constexpr std::size_t k_waiting_bytes = 1U << 20U;
 
   WriteBehind(ThreadPool& pool, Consume consume) : pool_(pool), consume_(std::move(consume)) {}
   WriteBehind(const WriteBehind&) = delete;
   WriteBehind& operator=(const WriteBehind&) = delete;
   ~WriteBehind(); ///< waits for what runs; what nobody drained may be lost
 
-  /// An error is that of an earlier block; nothing after it was consumed.
+  /// An error is that of earlier bytes; nothing after them was consumed.
   Result<void> push(std::span<const std::uint8_t> bytes);
   /// Waits until everything pushed was consumed. The error is told once: the next push() begins
   /// anew.
   Result<void> drain();
 
 private:
-  using Block = std::vector<std::uint8_t>;
-  void hand_over();
   void consume_all();
 
   ThreadPool& pool_;
   Consume consume_;
-  Block filling_;
+  std::vector<std::uint8_t> in_work_; ///< the pool's while is_running_
 
   std::mutex mutex_; ///< guards what follows
   std::condition_variable changed_;
-  std::deque<Block> waiting_;
-  std::vector<Block> spare_;
+  std::vector<std::uint8_t> waiting_;
   bool is_running_ = false;
   std::optional<Error> error_;
 };

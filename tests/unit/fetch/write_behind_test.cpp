@@ -19,7 +19,7 @@ std::vector<std::uint8_t> counted(std::size_t size) {
 
 TEST(WriteBehind, keeps_the_bytes_of_each_file_in_their_order) {
   ThreadPool pool(3);
-  const auto sent = counted(5 * WriteBehind::k_block_bytes + 77);
+  const auto sent = counted(5 * WriteBehind::k_waiting_bytes + 77);
   std::vector<std::vector<std::uint8_t>> got(4);
   {
     std::vector<std::unique_ptr<WriteBehind>> files;
@@ -47,27 +47,42 @@ TEST(WriteBehind, keeps_the_bytes_of_each_file_in_their_order) {
 TEST(WriteBehind, waits_for_the_disk_instead_of_keeping_everything) {
   ThreadPool pool(1);
   std::latch may_go(1);
-  std::atomic<std::size_t> consumed = 0;
-  std::atomic<std::size_t> most = 0;
-  std::atomic<std::size_t> pushed = 0;
+  std::size_t consumed = 0;
+  std::size_t largest = 0;
   WriteBehind file(pool, [&](Bytes bytes) -> Result<void> {
     may_go.wait();
-    most = std::max(most.load(), pushed - consumed);
+    largest = std::max(largest, bytes.size());
     consumed += bytes.size();
     return {};
   });
-  const auto block = counted(WriteBehind::k_block_bytes);
-  for (int i = 0; i < 20; ++i) {
-    if (i == 3) { // fewer than may wait: the thread that receives is not held up yet
+  const auto piece = counted(WriteBehind::k_waiting_bytes / 4);
+  for (int i = 0; i < 80; ++i) {
+    if (i == 3) { // less than may wait: the thread that receives is not held up yet
       may_go.count_down();
     }
-    ASSERT_TRUE(file.push(block));
-    pushed += block.size();
+    ASSERT_TRUE(file.push(piece));
   }
   ASSERT_TRUE(file.drain());
-  EXPECT_EQ(consumed, 20 * block.size());
-  // Those that wait, the one in work, and the one that was just handed over.
-  EXPECT_LE(most, (WriteBehind::k_blocks + 2) * block.size());
+  EXPECT_EQ(consumed, 80 * piece.size());
+  EXPECT_LE(largest, WriteBehind::k_waiting_bytes);
+}
+
+TEST(WriteBehind, leaves_nothing_in_memory_while_the_line_is_silent) {
+  ThreadPool pool(1);
+  std::atomic<std::size_t> consumed = 0;
+  WriteBehind file(pool, [&](Bytes bytes) -> Result<void> {
+    consumed += bytes.size();
+    consumed.notify_all();
+    return {};
+  });
+  const auto piece = counted(1000);
+  for (std::size_t sent = 1000; sent <= 20'000; sent += 1000) {
+    ASSERT_TRUE(file.push(piece));
+  }
+  for (std::size_t seen = consumed; seen < 20'000; seen = consumed) { // nobody drains
+    consumed.wait(seen);
+  }
+  EXPECT_EQ(consumed, 20'000U);
 }
 
 TEST(WriteBehind, tells_an_error_and_consumes_nothing_after_it) {
@@ -78,7 +93,7 @@ TEST(WriteBehind, tells_an_error_and_consumes_nothing_after_it) {
     ++calls;
     return fails ? Result<void>(fail(ErrorCode::host, "no room")) : Result<void>();
   });
-  const auto block = counted(WriteBehind::k_block_bytes);
+  const auto block = counted(WriteBehind::k_waiting_bytes / 4);
   while (file.push(block)) {
   }
   const auto told = file.drain();
@@ -104,7 +119,7 @@ TEST(WriteBehind, is_done_with_its_owner_when_it_is_gone) {
       ended = true;
       return {};
     });
-    ASSERT_TRUE(file.push(counted(WriteBehind::k_block_bytes)));
+    ASSERT_TRUE(file.push(counted(WriteBehind::k_waiting_bytes / 4)));
     in_work.wait(false);
   }
   EXPECT_TRUE(ended);
