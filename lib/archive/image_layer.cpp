@@ -18,16 +18,21 @@ constexpr std::uint64_t k_entries = 2'000'000;
 constexpr std::uint64_t k_written = 16ULL
                                     << 30U; // a bomb ends here; what the doctor reads is far less
 
+/// Names of a layer begin at its root, however they are spelt.
+std::string_view from_root(std::string_view name) {
+  while (name.starts_with("./") || name.starts_with('/')) {
+    name.remove_prefix(name.starts_with('/') ? 1 : 2);
+  }
+  return name;
+}
+
 class Layer {
 public:
   Layer(const fs::path& root, const std::function<bool(std::string_view, std::uint64_t)>& is_wanted)
       : root_(root), is_wanted_(is_wanted) {}
 
   Result<void> take(TarReader& reader, const TarReader::Entry& entry) {
-    std::string_view name = entry.name;
-    while (name.starts_with("./") || name.starts_with('/')) {
-      name.remove_prefix(name.starts_with('/') ? 1 : 2);
-    }
+    const auto name = from_root(entry.name);
     const auto path = RelativePath::parse(name);
     if (name.empty() || name == "." || !path) {
       return {}; // the root itself, or a name that no file can have here
@@ -58,8 +63,7 @@ private:
       const auto status = fs::symlink_status(at, error);
       const bool is_last = i + 1 == parts.size();
       if (is_last && !is_folder) {
-        CUKIT_TRY(remove_tree(at));
-        fs::remove(at, error);
+        CUKIT_TRY(remove_tree(at)); // whatever it is
         return true;
       }
       if (fs::is_symlink(status) && !is_last) {
@@ -115,11 +119,7 @@ private:
       fs::create_symlink(entry.link, target, error); // RootView reads it, nobody follows it
       return {};
     }
-    std::string_view name = entry.link;
-    while (name.starts_with("./") || name.starts_with('/')) {
-      name.remove_prefix(name.starts_with('/') ? 1 : 2);
-    }
-    const auto source = RelativePath::parse(name);
+    const auto source = RelativePath::parse(from_root(entry.link));
     if (source && !is_below_a_link(*source) &&
         fs::is_regular_file(fs::symlink_status(root_ / source->text(), error))) {
       fs::create_hard_link(root_ / source->text(), target, error);

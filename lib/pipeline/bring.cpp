@@ -21,8 +21,6 @@ struct Job {
   bool is_final = false;  ///< no other place can help
 };
 
-constexpr unsigned k_most_at_once = 16; ///< files that are unpacked: open files, buffers of an audit
-
 class Round {
 public:
   Round(Session& session, http::Client& client, const fs::path& folder, const Handlers& handlers)

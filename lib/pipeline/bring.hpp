@@ -7,6 +7,9 @@
 
 namespace cukit::pipeline {
 
+/// Files that are unpacked side by side: more would only cost open files and buffers.
+constexpr unsigned k_most_at_once = 16;
+
 struct Brought {
   const lock::Artifact* artifact = nullptr;
   bool by_ranges = false;          ///< only what the lock names of it; else the whole file

@@ -85,7 +85,7 @@ Result<void> unpack_bundle(Session& session, std::vector<Job>& jobs) {
     CUKIT_TRY_ASSIGN(const auto file, bundle.find(*job.artifact, session.stop));
     return unpack(session, unpacker, job, *file);
   };
-  ThreadPool coordinators(16); // they wait for the unpacker's own pool
+  ThreadPool coordinators(k_most_at_once); // they wait for the unpacker's own pool
   for (auto& job : jobs) {
     coordinators.submit(
         [&find_and_unpack, &job] {
