@@ -4,6 +4,7 @@
 #include "base/stale.hpp"
 #include "base/strings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <sys/stat.h>
@@ -31,6 +32,20 @@ int number_of(std::string_view text) {
   int number = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   return status == std::errc() && end == text.data() + text.size() && number > 0 ? number : 0;
+}
+
+Result<std::vector<int>> numbers(const fs::path& folder) {
+  std::vector<int> result;
+  if (folder_exists(folder / "gen")) {
+    CUKIT_TRY_ASSIGN(const auto texts, list_directory(folder / "gen"));
+    for (const auto& text : texts) {
+      if (const int number = number_of(text); number > 0) {
+        result.push_back(number);
+      }
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
 }
 
 Result<int> current_number(const fs::path& folder) {

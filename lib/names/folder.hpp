@@ -13,6 +13,8 @@ Result<int> current_number(const fs::path& folder);
 Result<Generation> read_generation(const fs::path& folder, int number);
 /// Whoever moves `current` or drops generations holds it, so that no generation goes between being
 /// chosen and being current.
+/// Of the generations there are, in order; of a folder without gen/ none.
+Result<std::vector<int>> numbers(const fs::path& folder);
 Result<FileLock> lock_name(const store::Home& home, const std::string& name);
 /// Makes `current` lead to gen/<number> by one rename; `scratch` is a folder on the same file
 /// system.

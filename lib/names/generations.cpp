@@ -14,20 +14,6 @@ tl::unexpected<Error> no_generation(const std::string& name, const std::string& 
                                      .hint = "`cukit list` shows the generations there are"});
 }
 
-Result<std::vector<int>> numbers(const fs::path& folder) {
-  std::vector<int> result;
-  if (folder_exists(folder / "gen")) {
-    CUKIT_TRY_ASSIGN(const auto texts, list_directory(folder / "gen"));
-    for (const auto& text : texts) {
-      if (const int number = number_of(text); number > 0) {
-        result.push_back(number);
-      }
-    }
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
-
 /// With the name locked: checks that the generation can be used and moves `current`.
 Result<Switched> move_current(const store::Home& home, const std::string& name, int from,
                               int number) {

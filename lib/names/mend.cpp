@@ -34,15 +34,10 @@ Result<int> drop_cut_off(const store::Home& home) {
   for (const auto& name : names) {
     const fs::path folder = home.names() / name;
     CUKIT_TRY_ASSIGN(const auto guard, lock_name(home, name));
-    if (!folder_exists(folder / "gen")) {
-      continue;
-    }
-    CUKIT_TRY_ASSIGN(const auto texts, list_directory(folder / "gen"));
-    for (const auto& text : texts) {
-      if (const int number = number_of(text); number > 0) {
-        CUKIT_TRY_ASSIGN(const bool gone, drop_when_cut_off(home, folder, number));
-        dropped += gone ? 1 : 0;
-      }
+    CUKIT_TRY_ASSIGN(const auto found, numbers(folder));
+    for (const int number : found) {
+      CUKIT_TRY_ASSIGN(const bool gone, drop_when_cut_off(home, folder, number));
+      dropped += gone ? 1 : 0;
     }
   }
   return dropped;

@@ -13,15 +13,6 @@ namespace cukit::names {
 
 namespace {
 
-Result<int> highest_number(const fs::path& generations) {
-  CUKIT_TRY_ASSIGN(const auto names, list_directory(generations));
-  int highest = 0;
-  for (const auto& name : names) {
-    highest = std::max(highest, number_of(name));
-  }
-  return highest;
-}
-
 /// Fills `folder` and makes it durable before anything can refer to it.
 Result<void> write_generation(const fs::path& folder, const Generation& next, bool durable) {
   CUKIT_TRY(make_directories(folder));
@@ -37,8 +28,10 @@ Result<void> write_generation(const fs::path& folder, const Generation& next, bo
 }
 
 /// Moves the generation to the first free number. Somebody else may take a number meanwhile.
-Result<int> place_generation(const fs::path& filled, const fs::path& generations, bool durable) {
-  CUKIT_TRY_ASSIGN(int number, highest_number(generations));
+Result<int> place_generation(const fs::path& filled, const fs::path& folder, bool durable) {
+  const fs::path generations = folder / "gen";
+  CUKIT_TRY_ASSIGN(const auto found, numbers(folder));
+  int number = found.empty() ? 0 : found.back();
   while (true) {
     ++number;
     CUKIT_TRY_ASSIGN(const bool placed,
@@ -102,7 +95,7 @@ Result<bool> switch_to(const store::Home& home, const std::string& name, const G
   CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(home));
   CUKIT_TRY(write_generation(staging.path() / "generation", next, durable));
   CUKIT_TRY_ASSIGN(const int number,
-                   place_generation(staging.path() / "generation", folder / "gen", durable));
+                   place_generation(staging.path() / "generation", folder, durable));
   CUKIT_TRY(point_at(folder, number, staging.path(), durable));
   return true;
 }
