@@ -43,6 +43,7 @@
 // clang-format on
 #include "base/strings.hpp"
 #include "lock/lock.hpp"
+#include "text/yaml_write.hpp"
 
 #include <algorithm>
 
@@ -50,64 +51,13 @@ namespace cukit::lock {
 
 namespace {
 
-constexpr std::string_view k_safe =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
-
-std::string in_quotes(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-    }
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
-    } else {
-      result += c;
-    }
-  }
-  return result + '"';
-}
-
-/// Words that some YAML reader takes for something else than text.
-bool is_ambiguous(std::string_view text) {
-  const std::string word = lower(text);
-  constexpr std::string_view words[] = {"null", "true", "false", "yes", "no",
-                                        "on",   "off",  "y",     "n"};
-  return std::find(std::begin(words), std::end(words), word) != std::end(words) ||
-         word.find_first_not_of("0123456789.e_+-x") == std::string::npos;
-}
-
-/// Text in a one-line list, where spaces and commas would confuse a reader's eye.
-std::string item(std::string_view text) {
-  const bool is_plain = !text.empty() && text.find_first_not_of(k_safe) == std::string_view::npos &&
-                        text.front() != '-' && !is_ambiguous(text);
-  return is_plain ? std::string(text) : in_quotes(text);
-}
-
-/// Text after `key: `; single spaces inside are fine.
-std::string scalar(std::string_view text) {
-  for (const auto word : split(text, ' ')) {
-    if (word.empty() || word.find_first_not_of(k_safe) != std::string_view::npos) {
-      return in_quotes(text);
-    }
-  }
-  return text.front() == '-' || is_ambiguous(text) ? in_quotes(text) : std::string(text);
-}
-
-std::string items(const std::vector<std::string>& list) {
-  std::vector<std::string> texts;
-  texts.reserve(list.size());
-  std::transform(list.begin(), list.end(), std::back_inserter(texts), item);
-  return "[" + join(texts, ", ") + "]";
-}
-
 std::string arrows(const std::vector<std::pair<std::string, std::string>>& pairs) {
   std::vector<std::string> texts;
   texts.reserve(pairs.size());
   for (const auto& [from, to] : pairs) {
     texts.push_back(from + " -> " + to);
   }
-  return items(texts);
+  return text::yaml_list(texts);
 }
 
 /// Lines of one map at one indentation; a value that is empty is left out.
@@ -124,10 +74,10 @@ public:
     out_ += fmt::format("{}: {}\n", key, value);
   }
   void text(std::string_view key, std::string_view value) {
-    add(key, value.empty() ? "" : scalar(value));
+    add(key, value.empty() ? "" : text::yaml_scalar(value));
   }
   void list(std::string_view key, const std::vector<std::string>& list) {
-    add(key, list.empty() ? "" : items(list));
+    add(key, list.empty() ? "" : text::yaml_list(list));
   }
   void open(std::string_view key) { out_ += fmt::format("{:{}}{}:\n", "", indent_, key); }
 
@@ -140,7 +90,7 @@ private:
 void write_artifact(std::string& out, const Artifact& artifact) {
   Lines lines(out, 8, "      - ");
   lines.text("component", artifact.component);
-  lines.add("version", in_quotes(artifact.version.text()));
+  lines.add("version", text::yaml_quoted(artifact.version.text()));
   lines.text("why", artifact.why);
   lines.text("source", artifact.source);
   lines.text("file", artifact.file);
@@ -164,7 +114,7 @@ void write_requires(std::string& out, const Lock& lock) {
   }
   Lines(out, 0).open("requires");
   Lines lines(out, 2);
-  lines.add("driver", lock.driver.empty() ? "" : in_quotes(lock.driver));
+  lines.add("driver", lock.driver.empty() ? "" : text::yaml_quoted(lock.driver));
   std::vector<std::string> gpus;
   for (const auto& gpu : lock.gpus) {
     gpus.push_back(gpu.sm());
@@ -192,20 +142,20 @@ std::string write(const Lock& unsorted) {
   top.add("cukit-lock", fmt::format("{}", k_format));
   top.add("manifest", lock.manifest.text());
   top.add("assembly", fmt::format("{}", lock.assembly));
-  top.add("release", in_quotes(lock.release.text()));
+  top.add("release", text::yaml_quoted(lock.release.text()));
   write_requires(out, lock);
   if (!lock.pins.empty()) {
     top.open("pins");
     Lines lines(out, 2);
     for (const auto& [file, digest] : lock.pins) {
-      lines.add(scalar(file), digest.text());
+      lines.add(text::yaml_scalar(file), digest.text());
     }
   }
   top.open("platforms");
   for (const auto& platform : lock.platforms) {
     Lines(out, 2).open(platform.platform.text());
     Lines lines(out, 4);
-    lines.add("glibc", platform.glibc.empty() ? "" : in_quotes(platform.glibc));
+    lines.add("glibc", platform.glibc.empty() ? "" : text::yaml_quoted(platform.glibc));
     lines.open("artifacts");
     for (const auto& artifact : platform.artifacts) {
       write_artifact(out, artifact);
