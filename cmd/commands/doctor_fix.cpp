@@ -24,17 +24,10 @@ struct Step {
   Kind kind = Kind::for_a_person;
 };
 
-/// One statement that does nothing but change variables of the shell that reads it.
-bool sets_variables(std::string_view command) {
-  return (command.starts_with("export ") || command.starts_with("unset ")) &&
-         command.find_first_of(";&|`\n<>") == std::string_view::npos &&
-         command.find("$(") == std::string_view::npos;
-}
-
 Kind kind_of(const doctor::Fix& fix) {
-  return !fix.removes.empty()          ? Kind::removes_cache
-         : sets_variables(fix.command) ? Kind::sets_variables
-                                       : Kind::for_a_person;
+  return !fix.removes.empty()                ? Kind::removes_cache
+         : fix.command.only_sets_variables() ? Kind::sets_variables
+                                             : Kind::for_a_person;
 }
 
 /// The first fix of each finding that breaks something; the manifest of cukit once.
@@ -47,7 +40,7 @@ std::vector<Step> plan(const doctor::Diagnosis& diagnosis) {
       continue;
     }
     if (!finding.fix.empty() && finding.fix.front().manifest.empty() &&
-        seen.insert(finding.fix.front().command).second) {
+        seen.insert(finding.fix.front().text()).second) {
       steps.push_back({&finding.fix.front(), kind_of(finding.fix.front())});
     }
     for (const auto& fix : finding.fix) {
@@ -163,7 +156,7 @@ Result<int> carry_out(Invocation& invocation, const std::vector<Step>& steps,
       CUKIT_TRY(remove_cache(step.fix->removes,
                              invocation.environment.get("HOME").value_or("/nonexistent")));
     } else if (step.kind == Kind::sets_variables) {
-      lines += step.fix->command + "\n";
+      lines += step.fix->command.text() + "\n";
     } else if (step.kind == Kind::brings_toolkit) {
       CUKIT_TRY_ASSIGN(const bool is_ours, write_manifest(step.fix->manifest));
       if (!is_ours) {
@@ -193,20 +186,23 @@ std::string plan_text(const ui::Terminal& terminal, const doctor::Diagnosis& dia
   std::string out = "plan\n";
   int number = 0;
   bool has_variables = false;
-  const auto add = [&](const std::string& command, bool is_ours, const std::string& effect) {
+  const auto add = [&](const doctor::Fix& fix, bool is_ours) {
     const auto head = fmt::format("{}. ", ++number);
-    out += head + fix_lines(terminal, command, head.size()) +
-           prose(terminal, (is_ours ? "(--yes does this) " : "(for you to do) ") + effect, 3);
+    out += head + fix_lines(terminal, fix, head.size()) +
+           prose(terminal,
+                 (is_ours ? "(--yes does this) " : "(for you to do) ") + printable(fix.effect), 3);
   };
   for (const auto& step : steps) {
     const bool is_ours = step.kind != Kind::for_a_person;
     has_variables =
         has_variables || step.kind == Kind::sets_variables || step.kind == Kind::brings_toolkit;
-    add(printable(step.fix->command), is_ours, printable(step.fix->effect));
+    add(*step.fix, is_ours);
   }
   if (has_variables) {
-    add(fmt::format(". ./{}", k_variables_file), false,
-        "the variables of the steps above, which --yes writes there, in each shell that builds");
+    add({.command = ShellCommand({".", fmt::format("./{}", k_variables_file)}),
+         .effect = "the variables of the steps above, which --yes writes there, in each shell that "
+                   "builds"},
+        false);
   }
   return out;
 }

@@ -3,7 +3,6 @@
 #include "base/strings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -38,33 +37,6 @@ ui::Style style_of(doctor::Severity severity) {
                                                  : ui::Style::dim;
 }
 
-bool is_command(std::string_view text) {
-  static constexpr std::array programs = {"export", "unset", "printf", "ln",    "rm",  "mkdir",
-                                          "pip",    "uv",    "conda",  "cukit", "dnf", "apt-get"};
-  const auto program = text.substr(0, text.find(' '));
-  return program.starts_with('/') || program.starts_with('\'') ||
-         std::find(programs.begin(), programs.end(), program) != programs.end();
-}
-
-/// The words of a command, each with its quotes: a line may end between them and nowhere else.
-std::vector<std::string> words_of(std::string_view command) {
-  std::vector<std::string> words(1);
-  char quote = 0;
-  for (const char c : command) {
-    if (c == ' ' && quote == 0) {
-      words.emplace_back();
-      continue;
-    }
-    if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-    } else if (c == quote) {
-      quote = 0;
-    }
-    words.back() += c;
-  }
-  return words;
-}
-
 /// Fixes that were printed already are not printed again: one command often mends several findings.
 class Fixes {
 public:
@@ -73,13 +45,11 @@ public:
     std::string out;
     for (const auto& fix : finding.fix) {
       // the manifest of another finding differs in its consumers alone
-      const auto key =
-          fix.command.substr(0, fix.command.starts_with("printf 'cukit:") ? 14 : std::string::npos);
-      if (!shown_.insert(key).second) {
+      if (!shown_.insert(fix.manifest.empty() ? fix.text() : "a manifest").second) {
         continue;
       }
       out += "  " + terminal.paint(ui::Style::accent, out.empty() ? "fix" : "or ") + " " +
-             fix_lines(terminal, printable(fix.command), 6);
+             fix_lines(terminal, fix, 6);
       out += wrapped(printable(fix.effect), width, "      ");
     }
     return out.empty() && !finding.fix.empty()
@@ -170,18 +140,18 @@ std::string looks_text(const std::vector<doctor::Found>& consumers) {
 
 } // namespace
 
-std::string fix_lines(const ui::Terminal& terminal, const std::string& text, std::size_t indent) {
+std::string fix_lines(const ui::Terminal& terminal, const doctor::Fix& fix, std::size_t indent) {
   const auto width = columns(terminal);
   const std::string margin(indent, ' ');
   if (!terminal.breaks_lines()) {
-    return text + "\n";
+    return printable(fix.text()) + "\n";
   }
-  if (!is_command(text)) {
-    return wrapped(text, width, margin).substr(indent);
+  if (fix.command.empty()) {
+    return wrapped(printable(fix.advice), width, margin).substr(indent);
   }
   std::string out;
   std::size_t used = indent;
-  for (const auto& word : words_of(text)) {
+  for (const auto& word : fix.command.words()) {
     if (used > indent + 2 && used + 1 + word.size() + 2 > width) {
       out += " \\\n  " + margin;
       used = indent + 2;

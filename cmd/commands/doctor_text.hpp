@@ -13,8 +13,8 @@ std::string explain_text(const ui::Terminal& terminal, const std::vector<doctor:
                          const std::string& id);
 
 /// What a fix says, behind `indent` columns that are there already: a command on lines that a shell
-/// joins again, so that what is copied runs; a sentence as prose.
-std::string fix_lines(const ui::Terminal& terminal, const std::string& text, std::size_t indent);
+/// joins again, so that what is copied runs; advice as prose.
+std::string fix_lines(const ui::Terminal& terminal, const doctor::Fix& fix, std::size_t indent);
 /// Prose in lines of the terminal's width, each after `indent` spaces.
 std::string prose(const ui::Terminal& terminal, const std::string& text, std::size_t indent);
 

@@ -1,6 +1,8 @@
 #include "doctor/context.hpp"
 
 #include "base/strings.hpp"
+#include "catalog/requirement.hpp"
+#include "text/yaml_write.hpp"
 
 #include <algorithm>
 
@@ -38,6 +40,13 @@ Finding& Findings::add(std::string_view id, const std::string& subject) {
 bool Findings::has(std::string_view id) const {
   return std::any_of(list_.begin(), list_.end(),
                      [&](const auto& finding) { return finding.id == id; });
+}
+
+std::vector<Finding> Findings::take() {
+  for (auto& finding : list_) {
+    std::erase_if(finding.fix, [](const Fix& fix) { return fix.text().empty(); });
+  }
+  return std::move(list_);
 }
 
 Finding* Findings::find(std::string_view id) {
@@ -107,29 +116,48 @@ const host::PythonEnvironment* python_of(const host::Snapshot& snapshot, std::st
   return found == snapshot.pythons.end() ? nullptr : &*found;
 }
 
-std::string shell_word(std::string_view word) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-=:@%,";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) {
-    return std::string(word);
-  }
-  std::string result = "'";
-  for (const char c : word) {
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result + "'";
+Fix by_command(ShellCommand command, std::string effect) {
+  return {.command = std::move(command), .effect = std::move(effect)};
 }
 
-std::string pip_install(const Context& context, const std::string& prefix,
-                        const std::string& arguments) {
-  const auto* python = python_of(context.snapshot, prefix);
-  if (python != nullptr && host::find_distribution(*python, "pip") == nullptr) {
-    return fmt::format("uv pip install --python {} {}", shell_word(prefix + "/bin/python"),
-                       arguments);
+Fix by_hand(std::string advice, std::string effect) {
+  return {.advice = std::move(advice), .effect = std::move(effect)};
+}
+
+Fix install_gxx() {
+  return by_command(
+      ShellCommand({"apt-get", "install", "--no-install-recommends", "g++", "libc6-dev"}),
+      "Debian and Ubuntu");
+}
+
+ShellCommand set_variable(const std::string& name, const std::string& value) {
+  return ShellCommand::exports({{.name = name, .value = value}});
+}
+
+ShellCommand put_first(const std::string& name, const std::string& folder) {
+  return ShellCommand::exports({{.name = name, .value = folder, .is_prepended = true}});
+}
+
+ShellCommand pip_install(const Context& context, const std::string& prefix,
+                         const std::vector<std::string>& packages,
+                         const std::vector<std::string>& options) {
+  if (!std::all_of(packages.begin(), packages.end(), [](const std::string& package) {
+        return catalog::Requirement::parse(package).has_value();
+      })) {
+    return {};
   }
-  return prefix.empty()
-             ? "pip install " + arguments
-             : fmt::format("{} -m pip install {}", shell_word(prefix + "/bin/python"), arguments);
+  const auto* python = python_of(context.snapshot, prefix);
+  std::vector<std::string> words;
+  if (python != nullptr && host::find_distribution(*python, "pip") == nullptr) {
+    words = {"uv", "pip", "install", "--python", prefix + "/bin/python"};
+  } else if (prefix.empty()) {
+    words = {"pip", "install"};
+  } else {
+    words = {prefix + "/bin/python", "-m", "pip", "install"};
+  }
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), packages.begin(), packages.end());
+  return ShellCommand(words);
 }
 
 std::string metapackage(const Context& context, const std::string& prefix, const std::string& minor,
@@ -138,63 +166,85 @@ std::string metapackage(const Context& context, const std::string& prefix, const
   const auto* installed =
       python == nullptr ? nullptr : host::find_distribution(*python, "cuda-toolkit");
   if (installed != nullptr && minor_of(installed->version) == minor) {
-    return fmt::format("'cuda-toolkit[{}]=={}'", extras, installed->version);
+    return fmt::format("cuda-toolkit[{}]=={}", extras, installed->version);
   }
-  return fmt::format("'cuda-toolkit[{}]=={}.*'", extras, minor);
+  return fmt::format("cuda-toolkit[{}]=={}.*", extras, minor);
 }
 
-Fix cukit_fix(const Context& context, const std::vector<std::string>& consumers) {
+namespace {
+
+/// The GPUs that are asked for or there, else those of the consumers' own lists.
+std::vector<std::string> manifest_gpus(const Context& context) {
   std::vector<std::string> gpus;
-  for (const auto& gpu : context.gpus) {
+  const auto add = [&](const GpuTarget& gpu) {
     if (std::find(gpus.begin(), gpus.end(), gpu.sm()) == gpus.end()) {
       gpus.push_back(gpu.sm());
     }
-  }
+  };
+  std::for_each(context.gpus.begin(), context.gpus.end(), add);
   for (const auto& found : context.found) {
     for (const auto& [name, value] : found.arch_lists) {
       std::string text = value;
       std::replace(text.begin(), text.end(), ';', ' ');
       for (const auto word : split_words(text)) {
         const auto target = GpuTarget::parse(word.substr(0, word.find('+')));
-        if (target && context.gpus.empty() &&
-            std::find(gpus.begin(), gpus.end(), target->sm()) == gpus.end()) {
-          gpus.push_back(target->sm());
+        if (target && context.gpus.empty()) {
+          add(*target);
         }
       }
     }
   }
-  std::string torch;
-  for (const auto& python : context.snapshot.pythons) {
-    if (torch.empty() && !python.torch.empty()) {
-      torch = fmt::format("pytorch: {{venv: {}}}\n", python.prefix);
-    }
-  }
-  // a folder's name must not become YAML or shell of its own
-  if (torch.find_first_of("'\"\\%`$#[],&*!|>") != std::string::npos) {
-    torch.clear();
+  return gpus;
+}
+
+/// The lines of a manifest that serves these consumers.
+std::vector<std::string> manifest_lines(const Context& context,
+                                        const std::vector<std::string>& consumers) {
+  const auto gpus = manifest_gpus(context);
+  std::vector<std::string> lines{
+      "cukit: 1",
+      fmt::format("gpus: [{}]", gpus.empty() ? "native" : join(gpus, ", ")),
+  };
+  const auto& pythons = context.snapshot.pythons;
+  const auto with_torch = std::find_if(pythons.begin(), pythons.end(), [](const auto& python) {
+    return !python.torch.empty() && is_utf8(python.prefix); // else YAML cannot hold it
+  });
+  if (with_torch != pythons.end()) {
+    lines.push_back(fmt::format("pytorch: {{venv: {}}}", text::yaml_item(with_torch->prefix)));
   }
   std::vector<std::string> named;
   std::copy_if(consumers.begin(), consumers.end(), std::back_inserter(named),
                [](const auto& name) { return name != "cmake"; });
-  Fix fix;
-  fix.manifest =
-      fmt::format("cukit: 1\ngpus: [{}]\n{}{}", gpus.empty() ? "native" : join(gpus, ", "), torch,
-                  named.empty() ? "" : fmt::format("consumers: [{}]\n", join(named, ", ")));
-  std::string escaped;
-  for (const char c : fix.manifest) {
-    escaped += c == '\n' ? std::string("\\n") : std::string(1, c);
+  if (!named.empty()) {
+    lines.push_back("consumers: " + text::yaml_list(named));
   }
-  fix.command = fmt::format("printf '{}' > cukit.yaml && cukit up cukit.yaml && eval \"$(cukit env "
-                            "cukit)\"",
-                            escaped);
+  return lines;
+}
+
+} // namespace
+
+Fix cukit_fix(const Context& context, const std::vector<std::string>& consumers) {
+  const std::string file = "cukit.yaml";
+  const auto lines = manifest_lines(context, consumers);
+  std::vector<std::string> words{"printf", "%s\\n"};
+  words.insert(words.end(), lines.begin(), lines.end());
+  Fix fix;
+  fix.manifest = join(lines, "\n") + "\n";
+  // a manifest that is there is somebody's work
+  fix.command = ShellCommand({"test", "!", "-e", file})
+                    .then(ShellCommand(words).into(file))
+                    .then(ShellCommand({"cukit", "up", file}))
+                    .then(ShellCommand::evaluates(ShellCommand({"cukit", "env", "./" + file})));
   fix.effect = "builds a toolkit whose parts belong together, beside everything that is here, and "
                "points the consumers at it";
   return fix;
 }
 
-std::string use_tree(const std::string& root) {
-  return fmt::format("export CUDA_HOME={0} CUDA_PATH={0} CUDACXX={1} PATH={2}:$PATH",
-                     shell_word(root), shell_word(root + "/bin/nvcc"), shell_word(root + "/bin"));
+ShellCommand use_tree(const std::string& root) {
+  return ShellCommand::exports({{.name = "CUDA_HOME", .value = root},
+                                {.name = "CUDA_PATH", .value = root},
+                                {.name = "CUDACXX", .value = root + "/bin/nvcc"},
+                                {.name = "PATH", .value = root + "/bin", .is_prepended = true}});
 }
 
 bool is_wheel_tree(const host::Toolkit& kit) {

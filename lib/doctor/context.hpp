@@ -30,7 +30,8 @@ public:
   Finding& add(std::string_view id, const std::string& subject = {});
   [[nodiscard]] bool has(std::string_view id) const;
   [[nodiscard]] Finding* find(std::string_view id);
-  [[nodiscard]] std::vector<Finding> take() { return std::move(list_); }
+  /// Without fixes that turned out to be neither a command nor advice.
+  [[nodiscard]] std::vector<Finding> take();
   [[nodiscard]] const std::vector<Finding>& list() const { return list_; }
 
 private:
@@ -68,19 +69,26 @@ std::vector<UsedTree> trees_with_nvcc(const Context& context);
 /// Lets a finding about a tree that nobody uses count less.
 void weigh(Finding& finding, const std::vector<std::string>& users);
 
-/// A word for a shell: as it is when nothing in it means anything to one, else in single quotes.
-std::string shell_word(std::string_view word);
+Fix by_command(ShellCommand command, std::string effect);
+Fix by_hand(std::string advice, std::string effect);
 /// `uv pip install --python PREFIX ...` or `PREFIX/bin/python -m pip install ...`, as the
-/// environment has it.
-std::string pip_install(const Context& context, const std::string& prefix,
-                        const std::string& arguments);
-/// The metapackage that pins parts of one release: 'cuda-toolkit[nvcc,crt]==13.0.2'.
+/// environment has it. None when a package is not called as packages are: it would be an option, or
+/// an address.
+ShellCommand pip_install(const Context& context, const std::string& prefix,
+                         const std::vector<std::string>& packages,
+                         const std::vector<std::string>& options = {});
+Fix install_gxx();
+/// The metapackage that pins parts of one release: cuda-toolkit[nvcc,crt]==13.0.2.
 std::string metapackage(const Context& context, const std::string& prefix, const std::string& minor,
                         const std::string& extras);
 /// How to get a matched tree from cukit, for these consumers.
 Fix cukit_fix(const Context& context, const std::vector<std::string>& consumers);
-/// export CUDA_HOME=T CUDA_PATH=T PATH=T/bin:$PATH
-std::string use_tree(const std::string& root);
+/// export CUDA_HOME=T CUDA_PATH=T PATH=T/bin:"$PATH"
+ShellCommand use_tree(const std::string& root);
+/// export NAME=VALUE
+ShellCommand set_variable(const std::string& name, const std::string& value);
+/// export NAME=FOLDER:"$NAME"
+ShellCommand put_first(const std::string& name, const std::string& folder);
 
 bool is_wheel_tree(const host::Toolkit& kit);
 const host::PythonEnvironment* python_of(const host::Snapshot& snapshot, std::string_view prefix);

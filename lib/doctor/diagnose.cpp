@@ -251,7 +251,10 @@ text::Json to_json(const Diagnosis& diagnosis) {
     }
     auto fix = text::Json::list();
     for (const auto& item : finding.fix) {
-      fix.add(text::Json::object().set("command", item.command).set("effect", item.effect));
+      fix.add(text::Json::object()
+                  .set("command", item.command.text())
+                  .set("advice", item.advice)
+                  .set("effect", item.effect));
     }
     findings.add(text::Json::object()
                      .set("id", finding.id)

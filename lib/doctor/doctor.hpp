@@ -5,6 +5,7 @@
 
 #include "host/snapshot.hpp"
 #include "knowledge/knowledge.hpp"
+#include "model/shell_command.hpp"
 
 #include <optional>
 #include <string>
@@ -19,13 +20,14 @@ struct Evidence {
   std::string fact = {};
 };
 
-/// Commands are for a shell, with every path quoted that needs it: names of folders come from
-/// outside.
+/// A command, or advice where no command can do it.
 struct Fix {
-  std::string command = {}; ///< for a shell; may be a sentence where no command can do it
+  ShellCommand command = {};
+  std::string advice = {}; ///< prose; empty beside a command
   std::string effect = {};
   std::string manifest = {}; ///< what `cukit up` would be given
   std::string removes = {};  ///< a cache folder that the command deletes
+  [[nodiscard]] std::string text() const { return command.empty() ? advice : command.text(); }
 };
 
 struct Finding {
@@ -39,7 +41,7 @@ struct Finding {
   std::string source = {};
   std::vector<std::string> consequences = {}; ///< what else fails because of this
   std::size_t log_line = 0;                   ///< where a log shows it; 0: nowhere
-  bool is_latent = false;   ///< nothing fails before somebody builds
+  bool is_latent = false;                     ///< nothing fails before somebody builds
   std::string subject = {}; ///< the tree or environment it is about; empty: the machine
 };
 

@@ -44,11 +44,11 @@ void foreign_includes(const Context& context, Findings& findings) {
           finding.evidence.push_back({kit->root, "CUDA " + value_or(kit->cudart, "unknown")});
         }
       }
-      finding.fix = {{fmt::format("remove -I{} from the build", folder),
-                      "nvcc finds the headers of its own release"}};
+      finding.fix = {by_hand(fmt::format("remove -I{} from the build", folder),
+                             "nvcc finds the headers of its own release")};
       if (own != nullptr) {
         finding.fix.push_back(
-            {use_tree(own->root), "if the build takes the folder from CUDA_HOME"});
+            by_command(use_tree(own->root), "if the build takes the folder from CUDA_HOME"));
       }
     }
   }

@@ -24,8 +24,8 @@ void mention_library(const Context& context, const Hit& hit, Finding& finding) {
     if (const auto found = kit.libraries.find(name); found != kit.libraries.end()) {
       finding.evidence.push_back({found->second, "is there, but not in the loader's path"});
       const auto folder = found->second.substr(0, found->second.rfind('/'));
-      finding.fix.push_back({fmt::format("export LD_LIBRARY_PATH={}", shell_word(folder)),
-                             "for the program that needs it"});
+      finding.fix.push_back(
+          by_command(set_variable("LD_LIBRARY_PATH", folder), "for the program that needs it"));
       break;
     }
   }
@@ -33,11 +33,11 @@ void mention_library(const Context& context, const Hit& hit, Finding& finding) {
     finding.cause += "; no toolkit or wheel here has it";
     const auto dot = name.rfind(".so.");
     const auto major = dot == std::string::npos ? std::string() : name.substr(dot + 4);
-    finding.fix = {
-        {fmt::format(
-             "install the wheel of the package that was built for this CUDA, or CUDA {} beside it",
-             major),
-         "the major that it was linked to"}};
+    finding.fix = {by_hand(
+        fmt::format(
+            "install the wheel of the package that was built for this CUDA, or CUDA {} beside it",
+            major),
+        "the major that it was linked to")};
   }
   for (const auto& python : context.snapshot.pythons) {
     if (!python.torch.empty()) {
@@ -50,18 +50,18 @@ void say_moved(const Context& context, const Hit& /*hit*/, Finding& finding) {
   for (const auto& kit : context.snapshot.toolkits) {
     if (kit.headers.contains("cccl/nv/target")) {
       finding.evidence.push_back({kit.include + "/cccl", "holds CCCL " + kit.cccl});
-      finding.fix.push_back(
-          {"export CPLUS_INCLUDE_PATH=" + shell_word(kit.include + "/cccl"),
-           fmt::format("g++ finds what nvcc finds by itself; or add -I{}/cccl to the build",
-                       kit.include)});
+      finding.fix.push_back(by_command(
+          set_variable("CPLUS_INCLUDE_PATH", kit.include + "/cccl"),
+          fmt::format("g++ finds what nvcc finds by itself; or add -I{}/cccl to the build",
+                      kit.include)));
       return;
     }
   }
 }
 
 void say_build_environment(const Context& context, const Hit& /*hit*/, Finding& finding) {
-  finding.fix = {
-      {"pip install --no-build-isolation PACKAGE", "the build uses the torch that is installed"}};
+  finding.fix = {by_command(ShellCommand({"pip", "install", "--no-build-isolation", "PACKAGE"}),
+                            "the build uses the torch that is installed")};
   for (const auto& python : context.snapshot.pythons) {
     if (!python.torch.empty()) {
       finding.evidence.push_back(
@@ -71,19 +71,20 @@ void say_build_environment(const Context& context, const Hit& /*hit*/, Finding& 
 }
 
 void say_import(const Context& /*context*/, const Hit& /*hit*/, Finding& finding) {
-  finding.fix = {{"import torch.utils.cpp_extension", "in the script, before it uses the module"}};
+  finding.fix = {
+      by_hand("import torch.utils.cpp_extension", "in the script, before it uses the module")};
 }
 
-void say_stub(const Context& /*context*/, const Hit& hit, Finding& finding) {
+void say_stub(const Context& context, const Hit& hit, Finding& finding) {
   const auto name = hit.captures.empty() ? std::string() : hit.captures.front();
   finding.cause = fmt::format("{} is a placeholder", name);
-  finding.fix = {{"pip install " + shell_word(name.substr(0, name.rfind("-cu"))),
-                  "the real package has no suffix"}};
+  finding.fix = {by_command(pip_install(context, "", {name.substr(0, name.rfind("-cu"))}),
+                            "the real package has no suffix")};
 }
 
 void say_scan(const Context& /*context*/, const Hit& /*hit*/, Finding& finding) {
-  finding.fix = {{"-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK",
-                  "for the scan alone (CCCL 3.2 and newer); the compile itself is right"}};
+  finding.fix = {by_hand("-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK",
+                         "for the scan alone (CCCL 3.2 and newer); the compile itself is right")};
 }
 
 void say_old_cccl(const Context& context, const Hit& /*hit*/, Finding& finding) {
@@ -92,18 +93,18 @@ void say_old_cccl(const Context& context, const Hit& /*hit*/, Finding& finding) 
     finding.evidence.push_back(
         {trees.front().kit->cccl_include, "CCCL " + value_or(trees.front().kit->cccl, "unknown")});
   }
-  finding.fix = {{"put the project's own CCCL on -I, before everything else",
-                  "it is newer than the toolkit's"},
+  finding.fix = {by_hand("put the project's own CCCL on -I, before everything else",
+                         "it is newer than the toolkit's"),
                  cukit_fix(context, {})};
 }
 
 void say_ptx(const Context& context, const Hit& /*hit*/, Finding& finding) {
   finding.evidence.push_back(
       {"driver", context.driver ? host::driver_text(*context.driver) : "not known"});
-  finding.fix = {{"compile SASS for the GPU (-gencode arch=compute_XX,code=sm_XX), or take a "
-                  "toolkit no newer than the "
-                  "driver's CUDA",
-                  "nvidia-smi shows the driver's CUDA"}};
+  finding.fix = {
+      by_hand("compile SASS for the GPU (-gencode arch=compute_XX,code=sm_XX), or take a "
+              "toolkit no newer than the driver's CUDA",
+              "nvidia-smi shows the driver's CUDA")};
 }
 
 void say_mixed(const Context& context, const Hit& /*hit*/, Finding& finding) {
@@ -116,9 +117,9 @@ void say_mixed(const Context& context, const Hit& /*hit*/, Finding& finding) {
       finding.evidence.push_back({kit.cccl_include, "CCCL " + kit.cccl});
     }
   }
-  finding.fix = {{"keep one CCCL on the include path: the project's own with -I before the "
-                  "toolkit's, or the toolkit's alone",
-                  "cuda, cub, thrust and nv of one release"},
+  finding.fix = {by_hand("keep one CCCL on the include path: the project's own with -I before the "
+                         "toolkit's, or the toolkit's alone",
+                         "cuda, cub, thrust and nv of one release"),
                  cukit_fix(context, {})};
 }
 
@@ -126,13 +127,13 @@ void say_variable(const Context& context, const Hit& /*hit*/, Finding& finding) 
   finding.evidence.push_back(
       {"CUDA_HOME", value_or(variable(context.snapshot, "CUDA_HOME"), "as the message shows it")});
   const auto trees = trees_with_nvcc(context);
-  finding.fix = {
-      {trees.empty() ? "export CUDA_HOME=/usr/local/cuda" : use_tree(trees.front().kit->root),
-       "a plain absolute path of a folder with bin/nvcc"}};
+  finding.fix = {by_command(trees.empty() ? set_variable("CUDA_HOME", "/usr/local/cuda")
+                                          : use_tree(trees.front().kit->root),
+                            "a plain absolute path of a folder with bin/nvcc")};
 }
 
 void say_compiler(const Context& /*context*/, const Hit& /*hit*/, Finding& finding) {
-  finding.fix = {{"apt-get install --no-install-recommends g++ libc6-dev", "Debian and Ubuntu"}};
+  finding.fix = {install_gxx()};
 }
 
 void say_link(const Context& context, const Hit& hit, Finding& finding) {
@@ -147,15 +148,15 @@ void say_link(const Context& context, const Hit& hit, Finding& finding) {
     if (finding.id == "library-folder-missing" && kit.tools.contains("nvcc") && has("lib") &&
         !has("lib64")) {
       finding.evidence.push_back({kit.root + "/lib64", "not there"});
-      finding.fix.push_back(
-          {"ln -s lib " + shell_word(kit.root + "/lib64"), "the name that is looked for"});
+      finding.fix.push_back(by_command(ShellCommand({"ln", "-s", "lib", kit.root + "/lib64"}),
+                                       "the name that is looked for"));
     }
     for (const auto& [file, path] : kit.libraries) {
       if (file.starts_with("lib" + name + ".so.") && finding.evidence.empty()) {
         const auto link = path.substr(0, path.rfind('/')) + "/lib" + name + ".so";
         finding.evidence.push_back({path, "the only name"});
-        finding.fix.push_back({fmt::format("ln -s {} {}", shell_word(file), shell_word(link)),
-                               "the name that ld looks for"});
+        finding.fix.push_back(
+            by_command(ShellCommand({"ln", "-s", file, link}), "the name that ld looks for"));
       }
     }
   }

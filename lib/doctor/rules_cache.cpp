@@ -56,17 +56,17 @@ void triton(const Context& context, Findings& findings) {
       finding.evidence.push_back(
           {"TRITON_PTXAS_PATH",
            set + (own == nullptr ? "" : ", ptxas " + own->version) + ": not looked at"});
-      finding.fix.push_back({"export TRITON_PTXAS_BLACKWELL_PATH=" + shell_word(set),
-                             "the variable for compute capability 10 and newer"});
+      finding.fix.push_back(by_command(set_variable("TRITON_PTXAS_BLACKWELL_PATH", set),
+                                       "the variable for compute capability 10 and newer"));
     } else if (const auto* kit = tree_with_ptxas_for(context, *target)) {
       const auto path = kit->tools.at("ptxas").path;
       finding.evidence.push_back({path, "ptxas " + kit->tools.at("ptxas").version + ", not taken"});
-      finding.fix.push_back(
-          {found.consumer == "triton"
-               ? fmt::format("export TRITON_PTXAS_PATH={0} TRITON_PTXAS_BLACKWELL_PATH={0}",
-                             shell_word(path))
-               : fmt::format("export PATH={}:$PATH", shell_word(kit->root + "/bin")),
-           "a ptxas that knows the GPU"});
+      finding.fix.push_back(by_command(
+          found.consumer == "triton"
+              ? ShellCommand::exports({{.name = "TRITON_PTXAS_PATH", .value = path},
+                                       {.name = "TRITON_PTXAS_BLACKWELL_PATH", .value = path}})
+              : put_first("PATH", kit->root + "/bin"),
+          "a ptxas that knows the GPU"));
     }
     finding.fix.push_back(cukit_fix(context, {found.consumer}));
   }
@@ -88,8 +88,8 @@ void ptxas_in_path(const Context& context, Findings& findings) {
       fmt::format("ptxas in PATH is {}, which does not know {}", tool->version, target->sm());
   finding.evidence = {{path, "ptxas " + tool->version}, {"GPU", target->sm()}};
   if (const auto* kit = tree_with_ptxas_for(context, *target)) {
-    finding.fix.push_back({fmt::format("export PATH={}:$PATH", shell_word(kit->root + "/bin")),
-                           "a ptxas that knows the GPU"});
+    finding.fix.push_back(
+        by_command(put_first("PATH", kit->root + "/bin"), "a ptxas that knows the GPU"));
   }
   finding.fix.push_back(cukit_fix(context, {}));
 }
@@ -143,11 +143,11 @@ void caches(const Context& context, Findings& findings) {
     const auto folder = entry.consumer == "flashinfer"
                             ? entry.path.substr(0, entry.path.find("/cached_ops"))
                             : entry.path.substr(0, entry.path.rfind('/'));
-    finding.fix = {{.command = "rm -rf " + shell_word(folder),
-                    .effect = "everything is compiled anew",
-                    .manifest = {},
-                    .removes = folder},
-                   {.command = "cukit env", .effect = "gives every toolkit caches of its own"}};
+    finding.fix = {
+        {.command = ShellCommand({"rm", "-rf", folder}),
+         .effect = "everything is compiled anew",
+         .removes = folder},
+        by_command(ShellCommand({"cukit", "env"}), "gives every toolkit caches of its own")};
   }
 }
 

@@ -129,11 +129,12 @@ void too_old(const Context& context, Findings& findings) {
     if (newer != nullptr) {
       finding.evidence.push_back({newer->tools.at("nvcc").path,
                                   "nvcc " + newer->tools.at("nvcc").version + ", not taken"});
-      finding.fix.push_back({use_tree(newer->root), "the newer toolkit goes first for everybody"});
+      finding.fix.push_back(
+          by_command(use_tree(newer->root), "the newer toolkit goes first for everybody"));
     } else {
       finding.fix.push_back(cukit_fix(context, finding.consumers));
-      finding.fix.push_back({fmt::format("install CUDA {} or newer", need->version.text()),
-                             "as a system toolkit, then set CUDA_HOME to it"});
+      finding.fix.push_back(by_hand(fmt::format("install CUDA {} or newer", need->version.text()),
+                                    "as a system toolkit, then set CUDA_HOME to it"));
     }
   }
 }
@@ -154,8 +155,9 @@ void removed(const Context& context, Findings& findings) {
         for (const auto& [name, value] : found.arch_lists) {
           finding.evidence.push_back({name, value});
         }
-        finding.fix.push_back({fmt::format("install CUDA {}", architecture->last_cuda->text()),
-                               "the last one for this GPU; or leave the target out"});
+        finding.fix.push_back(
+            by_hand(fmt::format("install CUDA {}", architecture->last_cuda->text()),
+                    "the last one for this GPU; or leave the target out"));
       }
       finding.consumers.push_back(found.consumer);
     }
@@ -196,14 +198,14 @@ void torch_differs(const Context& context, Findings& findings) {
       if (const auto* fitting = newer_tree(context, torch, major_of(python->torch_cuda))) {
         finding.evidence.push_back({fitting->tools.at("nvcc").path,
                                     "nvcc " + fitting->tools.at("nvcc").version + ", not taken"});
-        finding.fix.push_back({use_tree(fitting->root), "a toolkit of torch's major"});
+        finding.fix.push_back(by_command(use_tree(fitting->root), "a toolkit of torch's major"));
       }
       finding.fix.push_back(cukit_fix(context, finding.consumers));
       const auto tag = fmt::format("cu{}{}", major_of(found.nvcc_version),
                                    Version::parse(found.nvcc_version).value_or(Version()).minor());
-      finding.fix.push_back(
-          {pip_install(context, python->prefix, "--force-reinstall torch"),
-           fmt::format("from PyTorch's {} index: a torch of the toolkit's major instead", tag)});
+      finding.fix.push_back(by_command(
+          pip_install(context, python->prefix, {"torch"}, {"--force-reinstall"}),
+          fmt::format("from PyTorch's {} index: a torch of the toolkit's major instead", tag)));
     } else if (differ(python->torch_cuda, found.nvcc_version)) {
       auto& finding = findings.add("torch-minor-differs", python->prefix);
       finding.consumers.push_back(found.consumer);
@@ -247,9 +249,10 @@ void two_toolkits(const Context& context, Findings& findings) {
     finding.evidence = {{cmake->nvcc, "nvcc " + cmake->nvcc_version},
                         {value_or(name, ""), value + ", CUDA " + other_version}};
     if (other->tools.contains("nvcc")) {
-      finding.fix.push_back({use_tree(other->root), "one toolkit for everybody"});
+      finding.fix.push_back(by_command(use_tree(other->root), "one toolkit for everybody"));
     }
-    finding.fix.push_back({use_tree(cmake->compiler->root), "or the other one for everybody"});
+    finding.fix.push_back(
+        by_command(use_tree(cmake->compiler->root), "or the other one for everybody"));
     finding.consumers = {"cmake"};
     for (const auto& found : context.found) {
       if (found.compiler == other || found.kit == other) {
@@ -280,9 +283,9 @@ void gates(const Context& context, Findings& findings) {
     finding.evidence = {
         {found.nvcc, "nvcc " + value_or(found.nvcc_version, "of an unknown version")},
         {"PATH", "no nvcc in it"}};
-    finding.fix = {
-        {fmt::format("export PATH={}:$PATH", shell_word(found.root + "/bin")), "nvcc is found"},
-        {"export VLLM_HAS_FLASHINFER_CUBIN=1", "where compiled kernels are installed"}};
+    finding.fix = {by_command(put_first("PATH", found.root + "/bin"), "nvcc is found"),
+                   by_command(set_variable("VLLM_HAS_FLASHINFER_CUBIN", "1"),
+                              "where compiled kernels are installed")};
   }
 }
 
@@ -294,7 +297,7 @@ void say_where_it_is(const Context& context, const host::Toolkit& kit, Finding& 
       {kit.tools.at("nvcc").path, "nvcc " + kit.tools.at("nvcc").version},
       {"CUDA_HOME", value_or(variable(context.snapshot, "CUDA_HOME"), "not set")},
       {"PATH", context.snapshot.path_nvcc.empty() ? "no nvcc in it" : "has an nvcc"}};
-  finding.fix = {{use_tree(kit.root), "everybody finds it"}};
+  finding.fix = {by_command(use_tree(kit.root), "everybody finds it")};
 }
 
 void say_there_is_none(const Context& context, const Found& found, Finding& finding) {
@@ -310,9 +313,9 @@ void say_there_is_none(const Context& context, const Found& found, Finding& find
   finding.fix = {cukit_fix(context, finding.consumers)};
   if (found.python != nullptr &&
       host::find_distribution(*found.python, "flashinfer-python") != nullptr) {
-    finding.fix.push_back(
-        {pip_install(context, found.python->prefix, "flashinfer-cubin flashinfer-jit-cache"),
-         "FlashInfer's compiled kernels, of its own version: no compiler is needed"});
+    finding.fix.push_back(by_command(
+        pip_install(context, found.python->prefix, {"flashinfer-cubin", "flashinfer-jit-cache"}),
+        "FlashInfer's compiled kernels, of its own version: no compiler is needed"));
   }
 }
 
@@ -386,8 +389,8 @@ void inactive_conda(const Context& context, Findings& findings) {
           fmt::format("python of {} is in PATH, CONDA_PREFIX is not set", python.prefix);
       finding.evidence = {{python.prefix, "a conda environment with CUDA packages"},
                           {"CONDA_PREFIX", "not set"}};
-      finding.fix = {{"conda activate " + shell_word(python.prefix),
-                      "sets CONDA_PREFIX and runs the activation scripts"}};
+      finding.fix = {by_command(ShellCommand({"conda", "activate", python.prefix}),
+                                "sets CONDA_PREFIX and runs the activation scripts")};
       finding.consumers = {"cupy"};
     }
   }

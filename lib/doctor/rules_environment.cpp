@@ -87,9 +87,8 @@ void malformed(const Context& context, Findings& findings) {
     finding.evidence.push_back({name, "`" + value + "`"});
     finding.consumers = users_of(context, name);
     const auto good = stripped(value);
-    finding.fix.push_back(
-        {fmt::format("export {}={}", name, shell_word(good.empty() ? "/usr/local/cuda" : good)),
-         "a plain absolute path of the toolkit's root"});
+    finding.fix.push_back(by_command(set_variable(name, good.empty() ? "/usr/local/cuda" : good),
+                                     "a plain absolute path of the toolkit's root"));
   }
   if (const auto value = variable(context.snapshot, "CUDACXX");
       value.find_first_of(":\"'") != std::string::npos) {
@@ -98,7 +97,7 @@ void malformed(const Context& context, Findings& findings) {
     finding.evidence.push_back({"CUDACXX", "`" + value + "`"});
     finding.consumers = {"cmake"};
     finding.fix.push_back(
-        {"export CUDACXX=" + shell_word(stripped(value)), "the path of nvcc alone"});
+        by_command(set_variable("CUDACXX", stripped(value)), "the path of nvcc alone"));
   }
 }
 
@@ -124,13 +123,13 @@ void wrong_folder(const Context& context, Findings& findings) {
           {best->tools.at("nvcc").path,
            "nvcc " + value_or(best->tools.at("nvcc").version, "of an unknown "
                                                               "version")});
-      finding.fix.push_back({use_tree(best->root), "the toolkit that is there"});
+      finding.fix.push_back(by_command(use_tree(best->root), "the toolkit that is there"));
     } else if (is_root && is_wheel_tree(*kit)) {
       const auto minor = minor_of(kit->cudart);
-      finding.fix.push_back(
-          {pip_install(context, kit->environment,
-                       metapackage(context, kit->environment, minor, "nvcc,crt,nvvm,cccl")),
-           "the compiler of the release that the headers are of"});
+      finding.fix.push_back(by_command(
+          pip_install(context, kit->environment,
+                      {metapackage(context, kit->environment, minor, "nvcc,crt,nvvm,cccl")}),
+          "the compiler of the release that the headers are of"));
     }
     finding.fix.push_back(cukit_fix(context, finding.consumers));
   }
@@ -147,7 +146,7 @@ void disagree(const Context& context, Findings& findings) {
   auto& finding = findings.add("variables-disagree");
   finding.cause = "CUDA_HOME and CUDA_PATH name two toolkits";
   finding.evidence = {{"CUDA_HOME", home}, {"CUDA_PATH", path}};
-  finding.fix.push_back({"export CUDA_PATH=" + shell_word(home), "the same for everybody"});
+  finding.fix.push_back(by_command(set_variable("CUDA_PATH", home), "the same for everybody"));
 }
 
 /// Include folders that a variable adds: of -I, -isystem in flags, or of a list.
@@ -198,7 +197,8 @@ void foreign_flags(const Context& context, Findings& findings) {
                               {folder, triton != nullptr ? "headers of Triton's wheel"
                                                          : "CUDART_VERSION " + other->cudart},
                               {found.nvcc, "nvcc " + found.nvcc_version}};
-          finding.fix.push_back({fmt::format("unset {}", name), "nvcc finds its own headers"});
+          finding.fix.push_back(
+              by_command(ShellCommand::unsets({name}), "nvcc finds its own headers"));
         }
         finding.consumers.push_back(found.consumer);
       }
@@ -218,8 +218,9 @@ void empty_ccbin(const Context& context, Findings& findings) {
             fmt::format("{} is `{}`: nvcc is given a host compiler without a name", name, value);
         finding.evidence = {{name, value},
                             {"CXX", value_or(variable(context.snapshot, "CXX"), "not set")}};
-        finding.fix = {{fmt::format("unset {}", name), "nvcc takes g++ of PATH"},
-                       {"conda install gxx_linux-64", "the activation then sets CXX"}};
+        finding.fix = {by_command(ShellCommand::unsets({name}), "nvcc takes g++ of PATH"),
+                       by_command(ShellCommand({"conda", "install", "gxx_linux-64"}),
+                                  "the activation then sets CXX")};
       }
     }
   }
@@ -273,9 +274,9 @@ void architecture_lists(const Context& context, Findings& findings) {
       finding.cause = fmt::format("{} is `{}`: {}", list.name, value, wrong);
       if (finding.evidence.empty()) {
         finding.evidence.push_back({list.name, value});
-        finding.fix.push_back({fmt::format("export {}={}", list.name,
-                                           list.style == "family" ? "'9.0a 12.0f'" : "'9.0;12.0'"),
-                               "the form that it takes, with your targets"});
+        finding.fix.push_back(
+            by_command(set_variable(list.name, list.style == "family" ? "9.0a 12.0f" : "9.0;12.0"),
+                       "the form that it takes, with your targets"));
       }
       finding.consumers.push_back(recipe.name);
     }

@@ -48,6 +48,10 @@ std::string dashed(std::string minor) {
   return minor;
 }
 
+Fix apt_install(const std::string& package, std::string effect) {
+  return by_command(ShellCommand({"apt-get", "install", package}), std::move(effect));
+}
+
 void library_folder(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     const auto* kit = found.kit;
@@ -70,8 +74,8 @@ void library_folder(const Context& context, Findings& findings) {
       if (is_linked_by_nvcc) {
         finding.evidence.push_back({kit->root + "/bin/nvcc.profile", "looks into lib64"});
       }
-      finding.fix = {{fmt::format("ln -s lib {}", shell_word(kit->root + "/lib64")),
-                      "the name that is looked for"},
+      finding.fix = {by_command(ShellCommand({"ln", "-s", "lib", kit->root + "/lib64"}),
+                                "the name that is looked for"),
                      cukit_fix(context, finding.consumers)};
     }
   }
@@ -100,10 +104,10 @@ void library_names(const Context& context, Findings& findings) {
         finding.evidence = {{versioned->second, "the only name"},
                             {kit->root + "/lib/" + plain, "not there"}};
         const auto folder = versioned->second.substr(0, versioned->second.rfind('/'));
-        finding.fix = {{fmt::format("ln -s {} {}", shell_word(versioned->first),
-                                    shell_word(folder + "/" + plain)),
-                        "the name that ld looks for"},
-                       cukit_fix(context, finding.consumers)};
+        finding.fix = {
+            by_command(ShellCommand({"ln", "-s", versioned->first, folder + "/" + plain}),
+                       "the name that ld looks for"),
+            cukit_fix(context, finding.consumers)};
       }
     }
   }
@@ -125,10 +129,10 @@ void stub(const Context& context, Findings& findings) {
       finding.cause = fmt::format(
           "-lcuda: neither {}/lib64/stubs nor the loader's folders hold libcuda.so", kit->root);
       finding.evidence = {{kit->root + "/lib64/stubs/libcuda.so", "not there"}};
-      finding.fix = {cukit_fix(context, finding.consumers),
-                     {"apt-get install cuda-driver-dev-" +
-                          dashed(value_or(minor_of(found.nvcc_version), "13.0")),
-                      "NVIDIA's package of the stub"}};
+      finding.fix = {
+          cukit_fix(context, finding.consumers),
+          apt_install("cuda-driver-dev-" + dashed(value_or(minor_of(found.nvcc_version), "13.0")),
+                      "NVIDIA's package of the stub")};
     }
   }
 }
@@ -144,16 +148,17 @@ void crt_missing(const Context& context, Findings& findings) {
     finding.evidence = {{tree.kit->include + "/crt/host_defines.h", "not there"}};
     weigh(finding, tree.users);
     if (is_wheel_tree(*tree.kit)) {
-      finding.fix.push_back({pip_install(context, tree.kit->environment,
-                                         metapackage(context, tree.kit->environment,
-                                                     tree.kit->cudart, "crt,nvcc,nvvm")),
-                             "crt of the headers' release"});
+      finding.fix.push_back(by_command(
+          pip_install(
+              context, tree.kit->environment,
+              {metapackage(context, tree.kit->environment, tree.kit->cudart, "crt,nvcc,nvvm")}),
+          "crt of the headers' release"));
     }
     finding.fix.push_back(cukit_fix(context, tree.users));
     finding.fix.push_back(
-        {"join the outputs of nvcc and cudart into one tree (Nix: symlinkJoin; distributions: "
-         "install the nvcc development package)",
-         "crt comes with nvcc there"});
+        by_hand("join the outputs of nvcc and cudart into one tree (Nix: symlinkJoin; "
+                "distributions: install the nvcc development package)",
+                "crt comes with nvcc there"));
   }
 }
 
@@ -162,13 +167,14 @@ Fix headers_of(const Context& context, const host::Toolkit* compiler, const std:
                const std::string& minor) {
   if (compiler != nullptr && !is_wheel_tree(*compiler)) {
     return compiler->environment.empty()
-               ? Fix{"apt-get install cuda-cudart-dev-" + dashed(minor), "NVIDIA's own package"}
-               : Fix{fmt::format("conda install cuda-version={} cuda-cudart-dev", minor),
-                     "the headers of the compiler's minor"};
+               ? apt_install("cuda-cudart-dev-" + dashed(minor), "NVIDIA's own package")
+               : by_command(
+                     ShellCommand({"conda", "install", "cuda-version=" + minor, "cuda-cudart-dev"}),
+                     "the headers of the compiler's minor");
   }
   const auto project = major_of(minor) == 12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime";
-  return {pip_install(context, prefix, fmt::format("'{}=={}.*'", project, minor)),
-          "the headers of the compiler's minor"};
+  return by_command(pip_install(context, prefix, {fmt::format("{}=={}.*", project, minor)}),
+                    "the headers of the compiler's minor");
 }
 
 void runtime_headers(const Context& context, Findings& findings) {
@@ -243,16 +249,15 @@ void math_headers(const Context& context, Findings& findings) {
         finding.evidence.push_back({found.compiler->include + "/" + header, "not there"});
       }
       if (is_wheel_tree(*found.compiler)) {
-        finding.fix.push_back(
-            {pip_install(context, found.compiler->environment,
-                         metapackage(context, found.compiler->environment, found.compiler->cudart,
-                                     "curand,cublas,cusparse,cusolver")),
-             "the maths libraries with their headers"});
+        finding.fix.push_back(by_command(
+            pip_install(context, found.compiler->environment,
+                        {metapackage(context, found.compiler->environment, found.compiler->cudart,
+                                     "curand,cublas,cusparse,cusolver")}),
+            "the maths libraries with their headers"));
       }
       finding.fix.push_back(cukit_fix(context, finding.consumers));
-      finding.fix.push_back(
-          {"apt-get install cuda-toolkit",
-           "the full toolkit has them; cuda-compiler or cuda-nvcc alone has not"});
+      finding.fix.push_back(apt_install(
+          "cuda-toolkit", "the full toolkit has them; cuda-compiler or cuda-nvcc alone has not"));
     }
   }
 }
@@ -268,13 +273,13 @@ void tools(const Context& context, Findings& findings) {
       finding.cause = fmt::format("{} runs {}/bin/{}, which is not there", found.consumer,
                                   found.kit->root, name);
       finding.evidence = {{found.kit->root + "/bin/" + name, "not there"}};
-      finding.fix = {is_wheel_tree(*found.kit)
-                         ? Fix{pip_install(context, found.kit->environment, "nvidia-cuda-" + name),
-                               "the wheel with this tool (from 13.2 on; it reads older binaries)"}
-                         : Fix{fmt::format("apt-get install cuda-{}-{}", name,
-                                           dashed(minor_of(found.nvcc_version))),
-                               "NVIDIA's own package"},
-                     cukit_fix(context, finding.consumers)};
+      finding.fix = {
+          is_wheel_tree(*found.kit)
+              ? by_command(pip_install(context, found.kit->environment, {"nvidia-cuda-" + name}),
+                           "the wheel with this tool (from 13.2 on; it reads older binaries)")
+              : apt_install(fmt::format("cuda-{}-{}", name, dashed(minor_of(found.nvcc_version))),
+                            "NVIDIA's own package"),
+          cukit_fix(context, finding.consumers)};
     }
   }
 }
@@ -287,11 +292,13 @@ void dlto(const Context& context, Findings& findings) {
           fmt::format("{} has no nvvm/lib64/libnvvm.so, which nvlink opens", tree.kit->root);
       finding.evidence = {{tree.kit->root + "/nvvm/lib64/libnvvm.so", "not there"}};
       finding.consumers = tree.users;
-      finding.fix = {{fmt::format("mkdir -p {0}/nvvm/lib64 && ln -s ../../lib/libnvvm.so.4 "
-                                  "{0}/nvvm/lib64/libnvvm.so && ln -s ../../lib/libnvvm.so.4 "
-                                  "{0}/nvvm/lib64/libnvvm.so.4",
-                                  shell_word(tree.kit->root)),
-                      "the names that nvlink opens"}};
+      const auto folder = tree.kit->root + "/nvvm/lib64";
+      const std::string library = "../../lib/libnvvm.so.4";
+      finding.fix = {
+          by_command(ShellCommand({"mkdir", "-p", folder})
+                         .then(ShellCommand({"ln", "-s", library, folder + "/libnvvm.so"}))
+                         .then(ShellCommand({"ln", "-s", library, folder + "/libnvvm.so.4"})),
+                     "the names that nvlink opens")};
     }
   }
 }
@@ -341,8 +348,9 @@ void nvrtc(const Context& context, Findings& findings) {
         {found.headers + "/cuda_runtime_api.h", "CUDART_VERSION " + found.headers_version}};
     const auto prefix = found.python != nullptr ? found.python->prefix : std::string();
     const auto project = major_of(minor) == 12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime";
-    finding.fix = {{pip_install(context, prefix, fmt::format("'{}=={}.*'", project, minor)),
-                    "headers of NVRTC's minor, in the place that is looked at first"}};
+    finding.fix = {
+        by_command(pip_install(context, prefix, {fmt::format("{}=={}.*", project, minor)}),
+                   "headers of NVRTC's minor, in the place that is looked at first")};
   }
 }
 
@@ -360,11 +368,11 @@ void builtins(const Context& context, Findings& findings) {
                         {kit.root + "/lib/libnvrtc-builtins.so", "not there"}};
     const auto project =
         nvrtc->first.ends_with(".12") ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc";
-    finding.fix = {{pip_install(context, kit.environment,
-                                fmt::format("--force-reinstall --no-deps {}", project)),
-                    "libnvrtc and its builtins of one release"},
-                   {"export LD_LIBRARY_PATH=" + shell_word(kit.root + "/lib"),
-                    "where both are installed elsewhere"}};
+    finding.fix = {by_command(pip_install(context, kit.environment, {project},
+                                          {"--force-reinstall", "--no-deps"}),
+                              "libnvrtc and its builtins of one release"),
+                   by_command(set_variable("LD_LIBRARY_PATH", kit.root + "/lib"),
+                              "where both are installed elsewhere")};
     for (const auto& found : context.found) {
       if (found.compiles == "nvrtc" && found.kit == &kit) {
         finding.consumers.push_back(found.consumer);
@@ -395,8 +403,9 @@ void libdevice(const Context& context, Findings& findings) {
     }
     if (other != kits.end()) {
       finding.evidence.push_back({other->libdevice, "is there, but nobody looks"});
-      finding.fix.push_back({"export XLA_FLAGS=--xla_gpu_cuda_data_dir=" + shell_word(other->root),
-                             "XLA's own way to be told"});
+      finding.fix.push_back(
+          by_command(set_variable("XLA_FLAGS", "--xla_gpu_cuda_data_dir=" + other->root),
+                     "XLA's own way to be told"));
     }
     finding.fix.push_back(cukit_fix(context, finding.consumers));
   }

@@ -44,7 +44,7 @@ void stub_distributions(const Context& context, Findings& findings) {
                                   dist.version, real);
       finding.evidence.push_back({dist.path, dist.version});
       finding.fix.push_back(
-          {pip_install(context, python.prefix, shell_word(real)), "the real package"});
+          by_command(pip_install(context, python.prefix, {real}), "the real package"));
     }
   }
 }
@@ -67,11 +67,11 @@ void clobbers(const Context& context, Findings& findings) {
                             join({owners.begin(), owners.end()}, " and "))
               : fmt::format("files of {} are not as it brought them", *owners.begin());
       if (finding.fix.empty()) {
-        finding.fix.push_back(
-            {pip_install(context, python.prefix,
-                         "--force-reinstall --no-deps " + shell_word(*owners.rbegin())),
-             owners.size() > 1 ? "after removing the other one: the files are then of one wheel"
-                               : "the files as the wheel brings them"});
+        finding.fix.push_back(by_command(
+            pip_install(context, python.prefix, {*owners.rbegin()},
+                        {"--force-reinstall", "--no-deps"}),
+            owners.size() > 1 ? "after removing the other one: the files are then of one wheel"
+                              : "the files as the wheel brings them"));
       }
     }
   }
@@ -94,10 +94,9 @@ void extensions(const Context& context, Findings& findings) {
         if (finding.evidence.empty()) {
           finding.evidence = {{extension.path, "needs " + name},
                               {python.prefix, "torch " + python.torch}};
-          finding.fix = {
-              {pip_install(context, python.prefix,
-                           "--force-reinstall " + shell_word(extension.distribution)),
-               fmt::format("from the index with wheels for cu{}", major_of(python.torch_cuda))}};
+          finding.fix = {by_command(
+              pip_install(context, python.prefix, {extension.distribution}, {"--force-reinstall"}),
+              fmt::format("from the index with wheels for cu{}", major_of(python.torch_cuda)))};
         }
       }
     }
@@ -135,10 +134,11 @@ void shadows(const Context& context, Findings& findings) {
         finding.evidence = {{folder.path + "/" + name,
                              value_or(folder.nvjitlink, "exports no versioned nvJitLink symbol")},
                             {own->second, value_or(wheel, "of the wheel")}};
-        finding.fix = {{"unset LD_LIBRARY_PATH", "torch's wheels find their own libraries"},
-                       {fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
-                                    shell_word(own->second.substr(0, own->second.rfind('/')))),
-                        "where something else needs the variable"}};
+        finding.fix = {
+            by_command(ShellCommand::unsets({"LD_LIBRARY_PATH"}),
+                       "torch's wheels find their own libraries"),
+            by_command(put_first("LD_LIBRARY_PATH", own->second.substr(0, own->second.rfind('/'))),
+                       "where something else needs the variable")};
       }
     }
   }
@@ -162,9 +162,10 @@ void families(const Context& context, Findings& findings) {
     if (!python.torch.empty()) {
       finding.evidence.push_back({python.prefix, "torch " + python.torch});
     }
-    finding.fix = {{pip_install(context, python.prefix, "--force-reinstall torch"),
-                    "from PyTorch's cu130 index, so that all wheels are of CUDA 13; then uninstall "
-                    "those ending in -cu12"}};
+    finding.fix = {
+        by_command(pip_install(context, python.prefix, {"torch"}, {"--force-reinstall"}),
+                   "from PyTorch's cu130 index, so that all wheels are of CUDA 13; then uninstall "
+                   "those ending in -cu12")};
   }
 }
 
@@ -187,8 +188,8 @@ void companions(const Context& context, Findings& findings) {
         finding.evidence = {{main->path, main->version}, {other->path, other->version}};
         finding.consumers = {recipe.name};
         finding.fix = {
-            {pip_install(context, python.prefix, shell_word(other->name + "==" + main->version)),
-             "the companion of the installed version"}};
+            by_command(pip_install(context, python.prefix, {other->name + "==" + main->version}),
+                       "the companion of the installed version")};
       }
     }
   }
@@ -241,10 +242,11 @@ void pins(const Context& context, Findings& findings) {
         finding.evidence.push_back({pin.by->path, pin.text});
         finding.evidence.push_back({installed->path, installed->version});
         finding.fix = {
-            {pip_install(context, python.prefix,
-                         metapackage(context, python.prefix, minor_of(python.torch_cuda),
-                                     "nvcc,crt,nvvm,cccl")),
-             "torch's own release for the compiler; give it as a constraint to later installs"},
+            by_command(
+                pip_install(context, python.prefix,
+                            {metapackage(context, python.prefix, minor_of(python.torch_cuda),
+                                         "nvcc,crt,nvvm,cccl")}),
+                "torch's own release for the compiler; give it as a constraint to later installs"),
             cukit_fix(context, {})};
       }
       if (!version || pin.requirement.range.contains(*version, true)) {
@@ -258,11 +260,11 @@ void pins(const Context& context, Findings& findings) {
         finding.evidence.push_back({installed->path, installed->version});
       }
       if (finding.fix.empty()) {
-        finding.fix = {{pip_install(context, python.prefix,
-                                    fmt::format("'{}{}'", pin.requirement.project,
-                                                pin.requirement.range.text())),
-                        "what is asked for; where two packages ask for different versions, one of "
-                        "them has to go"}};
+        finding.fix = {by_command(
+            pip_install(context, python.prefix,
+                        {pin.requirement.project + pin.requirement.range.text()}),
+            "what is asked for; where two packages ask for different versions, one of them has to "
+            "go")};
       }
     }
   }
@@ -292,9 +294,10 @@ void conda_drift(const Context& context, Findings& findings) {
           {python.prefix + "/conda-meta", package.first + " " + package.second});
       finding.evidence.push_back(
           {python.prefix + "/conda-meta", reference->first + " " + reference->second});
-      finding.fix = {
-          {fmt::format("conda install cuda-version={0} cuda-nvcc={0}", minor_of(reference->second)),
-           "one release for all of CUDA's packages"}};
+      const auto minor = minor_of(reference->second);
+      finding.fix = {by_command(
+          ShellCommand({"conda", "install", "cuda-version=" + minor, "cuda-nvcc=" + minor}),
+          "one release for all of CUDA's packages")};
     }
   }
 }

@@ -66,6 +66,14 @@ int gcc_limit(const Context& context, const UsedTree& tree) {
   return release == nullptr ? 0 : release->gcc_max;
 }
 
+/// nvcc splits its flags at white space and reads quotes in them; NVCC_CCBIN is one path, whatever
+/// is in it.
+ShellCommand use_compiler(const std::string& path) {
+  return path.find_first_of(" \t\r\n\"'\\") == std::string::npos
+             ? set_variable("NVCC_PREPEND_FLAGS", "-ccbin " + path)
+             : set_variable("NVCC_CCBIN", path);
+}
+
 void compiler_missing(const Context& context, Findings& findings) {
   if (!context.snapshot.compilers.empty() || context.snapshot.environment.empty()) {
     return;
@@ -79,8 +87,8 @@ void compiler_missing(const Context& context, Findings& findings) {
         fmt::format("{} is there, and neither g++ nor clang++ is in PATH", tree.nvcc->path);
     finding.evidence = {{tree.nvcc->path, "nvcc " + tree.nvcc->version},
                         {"PATH", variable(context.snapshot, "PATH")}};
-    finding.fix = {{"apt-get install --no-install-recommends g++ libc6-dev", "Debian and Ubuntu"},
-                   {"dnf install gcc-c++", "Fedora and RHEL"}};
+    finding.fix = {install_gxx(),
+                   by_command(ShellCommand({"dnf", "install", "gcc-c++"}), "Fedora and RHEL")};
     finding.consumers.insert(finding.consumers.end(), tree.users.begin(), tree.users.end());
   }
 }
@@ -109,16 +117,15 @@ void compiler_too_new(const Context& context, Findings& findings) {
     for (const auto& other : context.snapshot.compilers) {
       if (other.kind == compiler->kind && !other.version.empty() &&
           major_of(other.version) <= limit) {
-        finding.fix.push_back(
-            {"export NVCC_PREPEND_FLAGS='-ccbin " + other.path + "'", "a compiler that is here"});
+        finding.fix.push_back(by_command(use_compiler(other.path), "a compiler that is here"));
         break;
       }
     }
     if (finding.fix.empty()) {
+      const auto package = fmt::format("g++-{}", limit);
       finding.fix.push_back(
-          {fmt::format("apt-get install g++-{0} && export NVCC_PREPEND_FLAGS='-ccbin g++-{0}'",
-                       limit),
-           "the newest that this CUDA accepts"});
+          by_command(ShellCommand({"apt-get", "install", package}).then(use_compiler(package)),
+                     "the newest that this CUDA accepts"));
     }
     finding.fix.push_back(cukit_fix(context, tree.users));
   }
@@ -149,8 +156,8 @@ void glibc(const Context& context, Findings& findings) {
     weigh(finding, tree.users);
     finding.fix = {
         cukit_fix(context, tree.users),
-        {is_cospi && !is_rsqrt ? "install CUDA 13.0 or newer" : "install CUDA 13.2 or newer",
-         "its headers agree with this C library"}};
+        by_hand(is_cospi && !is_rsqrt ? "install CUDA 13.0 or newer" : "install CUDA 13.2 or newer",
+                "its headers agree with this C library")};
   }
 }
 
@@ -181,11 +188,12 @@ void driver_floor(const Context& context, Findings& findings) {
                                 release->driver_floor);
     finding.evidence.push_back({"driver", host::driver_text(*context.driver)});
     finding.evidence.push_back({path, who + ", CUDA " + cuda});
-    finding.fix = {{fmt::format("install a driver of branch {} or newer", release->driver_floor),
-                    "runs this CUDA major"},
-                   {"install wheels of the driver's own CUDA major (torch from PyTorch's cu12 "
-                    "index, cuda-python 12)",
-                    "what this driver runs"}};
+    finding.fix = {
+        by_hand(fmt::format("install a driver of branch {} or newer", release->driver_floor),
+                "runs this CUDA major"),
+        by_hand("install wheels of the driver's own CUDA major (torch from PyTorch's cu12 index, "
+                "cuda-python 12)",
+                "what this driver runs")};
   };
   for (const auto& python : context.snapshot.pythons) {
     if (!python.torch_cuda.empty()) {
@@ -228,12 +236,12 @@ void driver_ptx(const Context& context, Findings& findings) {
     finding.consumers = tree.users;
     const auto target = context.gpus.empty() ? std::string("sm_XX") : context.gpus.front().sm();
     finding.fix = {
-        {fmt::format("compile SASS for the GPU: -gencode arch=compute_{0},code=sm_{0}",
-                     target.substr(3)),
-         "minor version compatibility covers SASS"},
-        {fmt::format("use a toolkit of CUDA {} or older, or a driver of branch {} or newer",
-                     own->minor.text(), release->driver_branch),
-         "then PTX is compiled too"}};
+        by_hand(fmt::format("compile SASS for the GPU: -gencode arch=compute_{0},code=sm_{0}",
+                            target.substr(3)),
+                "minor version compatibility covers SASS"),
+        by_hand(fmt::format("use a toolkit of CUDA {} or older, or a driver of branch {} or newer",
+                            own->minor.text(), release->driver_branch),
+                "then PTX is compiled too")};
   }
 }
 
@@ -248,10 +256,10 @@ void driver_library(const Context& context, Findings& findings) {
                               snapshot.gpus.size(), snapshot.gpus.size() == 1 ? "" : "s");
   finding.evidence = {{snapshot.gpus_found_by, snapshot.gpus.front().name},
                       {"libcuda.so.1", snapshot.gpus_why}};
-  finding.fix = {{"start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility",
-                  "a container gets libcuda then"},
-                 {"apt-get install libcuda1",
-                  "on the machine itself; of the same version as the kernel module"}};
+  finding.fix = {by_hand("start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+                         "a container gets libcuda then"),
+                 by_command(ShellCommand({"apt-get", "install", "libcuda1"}),
+                            "on the machine itself; of the same version as the kernel module")};
 }
 
 } // namespace

@@ -33,19 +33,20 @@ std::string release_to_match(const Context& context, const host::Toolkit& kit) {
 void add_match_fix(const Context& context, const host::Toolkit& kit, Finding& finding) {
   const auto minor = release_to_match(context, kit);
   if (is_wheel_tree(kit)) {
-    finding.fix.push_back(
-        {pip_install(context, kit.environment,
-                     metapackage(context, kit.environment, minor, "nvcc,crt,nvvm,cccl")),
-         fmt::format("nvcc, cicc, ptxas, crt and CCCL of {}, the release of the headers", minor)});
+    finding.fix.push_back(by_command(
+        pip_install(context, kit.environment,
+                    {metapackage(context, kit.environment, minor, "nvcc,crt,nvvm,cccl")}),
+        fmt::format("nvcc, cicc, ptxas, crt and CCCL of {}, the release of the headers", minor)));
   } else if (std::find(kit.found_by.begin(), kit.found_by.end(), "conda") != kit.found_by.end()) {
-    finding.fix.push_back(
-        {fmt::format("conda install cuda-version={} cuda-nvcc cuda-cudart-dev", minor),
-         "one release for all of CUDA's packages"});
+    finding.fix.push_back(by_command(
+        ShellCommand({"conda", "install", "cuda-version=" + minor, "cuda-nvcc", "cuda-cudart-dev"}),
+        "one release for all of CUDA's packages"));
   }
   finding.fix.push_back(cukit_fix(context, finding.consumers));
   if (!is_wheel_tree(kit)) {
-    finding.fix.push_back({fmt::format("install all of CUDA {} again into {}", minor, kit.root),
-                           "every part of one release"});
+    finding.fix.push_back(
+        by_hand(fmt::format("install all of CUDA {} again into {}", minor, kit.root),
+                "every part of one release"));
   }
 }
 
@@ -53,10 +54,10 @@ void add_match_fix(const Context& context, const host::Toolkit& kit, Finding& fi
 void add_reinstall(const Context& context, const host::Toolkit& kit, const char* dist,
                    Finding& finding) {
   if (const auto version = owner(kit, dist); !version.empty()) {
-    finding.fix.push_back({pip_install(context, kit.environment,
-                                       "--force-reinstall --no-deps " +
-                                           shell_word(std::string(dist) + "==" + version)),
-                           "the files as the wheel brings them"});
+    finding.fix.push_back(
+        by_command(pip_install(context, kit.environment, {fmt::format("{}=={}", dist, version)},
+                               {"--force-reinstall", "--no-deps"}),
+                   "the files as the wheel brings them"));
   }
 }
 
@@ -77,11 +78,15 @@ void linked_alone(const Context& context, Findings& findings) {
                                 nvcc->second.path, nvcc->second.real);
     finding.evidence = {{nvcc->second.path, "a link to " + nvcc->second.real}};
     const auto real_root = nvcc->second.real.substr(0, nvcc->second.real.rfind("/bin/"));
+    const auto& path = nvcc->second.path;
+    const auto line =
+        ShellCommand({"exec", nvcc->second.real}).with_arguments_of_the_script().text();
     finding.fix = {
-        {use_tree(real_root), "the real file, with its profile beside it"},
-        {fmt::format("rm {1} && printf '#!/bin/sh\\nexec %s \"$@\"\\n' {0} > {1} && chmod +x {1}",
-                     shell_word(nvcc->second.real), shell_word(nvcc->second.path)),
-         "a script instead of the link"}};
+        by_command(use_tree(real_root), "the real file, with its profile beside it"),
+        by_command(ShellCommand({"rm", path})
+                       .then(ShellCommand({"printf", "%s\\n", "#!/bin/sh", line}).into(path))
+                       .then(ShellCommand({"chmod", "+x", path})),
+                   "a script instead of the link")};
     weigh(finding, users);
   }
 }
@@ -196,17 +201,19 @@ void cccl_missing(const Context& context, Findings& findings) {
     weigh(finding, tree.users);
     const auto minor = minor_of(tree.nvcc->version);
     if (is_wheel_tree(kit)) {
-      finding.fix.push_back(
-          {pip_install(context, kit.environment,
-                       metapackage(context, kit.environment, release_to_match(context, kit),
-                                   "nvcc,crt,nvvm,cccl")),
-           "CCCL, and a compiler of the same release with it"});
+      finding.fix.push_back(by_command(
+          pip_install(context, kit.environment,
+                      {metapackage(context, kit.environment, release_to_match(context, kit),
+                                   "nvcc,crt,nvvm,cccl")}),
+          "CCCL, and a compiler of the same release with it"));
     } else if (kit.environment.empty()) {
       auto dashed = minor;
       std::replace(dashed.begin(), dashed.end(), '.', '-');
-      finding.fix.push_back({"apt-get install cuda-cccl-" + dashed, "NVIDIA's own package"});
+      finding.fix.push_back(by_command(ShellCommand({"apt-get", "install", "cuda-cccl-" + dashed}),
+                                       "NVIDIA's own package"));
     } else {
-      finding.fix.push_back({"conda install cuda-cccl", "CCCL's headers"});
+      finding.fix.push_back(
+          by_command(ShellCommand({"conda", "install", "cuda-cccl"}), "CCCL's headers"));
     }
     finding.fix.push_back(cukit_fix(context, finding.consumers));
   }
@@ -249,9 +256,9 @@ void cccl_mixed(const Context& context, Findings& findings) {
         users.push_back(found.consumer);
       }
     }
-    finding.fix.push_back(
-        {fmt::format("remove the older copy below {}, or install CCCL of one release", kit.root),
-         "include/cccl, include/nv and lib/cmake move together"});
+    finding.fix.push_back(by_hand(
+        fmt::format("remove the older copy below {}, or install CCCL of one release", kit.root),
+        "include/cccl, include/nv and lib/cmake move together"));
     finding.fix.push_back(cukit_fix(context, users));
     weigh(finding, users);
   }

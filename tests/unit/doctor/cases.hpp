@@ -87,7 +87,7 @@ inline void expect_cause(const Case& one) {
   EXPECT_FALSE(first.cause.empty());
   std::string fixes;
   for (const auto& fix : first.fix) {
-    fixes += fix.command + " # " + fix.effect + "\n";
+    fixes += fix.text() + " # " + fix.effect + "\n";
   }
   EXPECT_THAT(fixes, testing::HasSubstr(one.fix)) << told(diagnosis);
 }

@@ -195,7 +195,7 @@ const Case k_too_old[] = {
        s.root.prepend_path(k_local + "/bin");
        s.question.log = "nvcc fatal   : Unsupported gpu architecture 'compute_120'\n";
      }},
-    {"B27", "older-toolkit-first", "PATH=/usr/local/cuda-13.0/bin:$PATH",
+    {"B27", "older-toolkit-first", "PATH=/usr/local/cuda-13.0/bin:\"$PATH\"",
      [](Scene& s) {
        s.root.toolkit("/usr/lib/nvidia-cuda-toolkit", "12.0.140");
        s.root.put("/usr/bin/nvcc", "#!/bin/sh\nexec /usr/lib/nvidia-cuda-toolkit/bin/nvcc \"$@\"\n",
@@ -261,7 +261,7 @@ const Case k_not_found[] = {
        venv(s, "flashinfer-python");
        s.question.log = "FileNotFoundError: [Errno 2] No such file or directory: 'nvcc'\n";
      }},
-    {"B38", "nvcc-not-in-path", "export PATH=/usr/local/cuda/bin:$PATH",
+    {"B38", "nvcc-not-in-path", "export PATH=/usr/local/cuda/bin:\"$PATH\"",
      [](Scene& s) {
        venv(s, "vllm", "0.20.0");
        s.root.toolkit(k_local, "13.0.88");

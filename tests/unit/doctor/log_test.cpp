@@ -71,7 +71,7 @@ TEST(Log, missing_import_is_not_taken_for_a_changed_api) {
   const auto diagnosis = diagnosis_of(scene);
   ASSERT_EQ(diagnosis.findings.size(), 1U);
   EXPECT_EQ(diagnosis.findings[0].id, "incomplete-import");
-  EXPECT_EQ(diagnosis.findings[0].fix.at(0).command, "import torch.utils.cpp_extension");
+  EXPECT_EQ(diagnosis.findings[0].fix.at(0).advice, "import torch.utils.cpp_extension");
 }
 
 TEST(Messages, every_cause_is_a_rule_of_the_catalogue) {
