@@ -3,6 +3,7 @@
 
 #include "doctor/discovery.hpp"
 #include "doctor/log.hpp"
+#include "doctor/rule_id.hpp"
 
 #include <functional>
 
@@ -27,7 +28,10 @@ class Findings {
 public:
   explicit Findings(const std::vector<RuleText>& catalogue) : catalogue_(catalogue) {}
   /// A new finding, or the one of this rule about this subject that is there already.
+  Finding& add(RuleId id, const std::string& subject = {}) { return add(text_of(id), subject); }
+  /// Of a message's causes, which are checked against the catalogue when they are read.
   Finding& add(std::string_view id, const std::string& subject = {});
+  [[nodiscard]] bool has(RuleId id) const { return has(text_of(id)); }
   [[nodiscard]] bool has(std::string_view id) const;
   [[nodiscard]] Finding* find(std::string_view id);
   /// Without fixes that turned out to be neither a command nor advice.

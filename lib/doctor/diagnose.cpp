@@ -193,12 +193,9 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
   CUKIT_TRY_ASSIGN(const auto* architectures, knowledge.architectures());
   CUKIT_TRY_ASSIGN(const auto* recipes, knowledge.consumers());
   CUKIT_TRY(check_consumers(question, *recipes));
-  std::vector<Message> messages;
-  LogFacts log;
-  if (!question.log.empty()) {
-    CUKIT_TRY_ASSIGN(messages, read_messages(knowledge));
-    log = read_log(question.log, messages);
-  }
+  // read without a log too: a slip in a recipe is to be seen by whoever made it
+  CUKIT_TRY_ASSIGN(const auto messages, read_messages(knowledge));
+  const auto log = question.log.empty() ? LogFacts{} : read_log(question.log, messages);
   Diagnosis diagnosis;
   auto asked = question;
   asked.gpus = all_gpus(snapshot, question, knowledge);

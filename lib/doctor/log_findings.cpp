@@ -145,8 +145,8 @@ void say_link(const Context& context, const Hit& hit, Finding& finding) {
       return std::find(kit.library_folders.begin(), kit.library_folders.end(), folder) !=
              kit.library_folders.end();
     };
-    if (finding.id == "library-folder-missing" && kit.tools.contains("nvcc") && has("lib") &&
-        !has("lib64")) {
+    if (finding.id == text_of(RuleId::library_folder_missing) && kit.tools.contains("nvcc") &&
+        has("lib") && !has("lib64")) {
       finding.evidence.push_back({kit.root + "/lib64", "not there"});
       finding.fix.push_back(by_command(ShellCommand({"ln", "-s", "lib", kit.root + "/lib64"}),
                                        "the name that is looked for"));
@@ -168,24 +168,25 @@ using Say = void (*)(const Context&, const Hit&, Finding&);
 } // namespace
 
 void fill_from_log(const Context& context, const Hit& hit, Finding& finding) {
-  static const std::map<std::string_view, Say> known = {
-      {"library-not-found", mention_library},
-      {"extension-cuda-differs", mention_library},
-      {"cccl-moved", say_moved},
-      {"nvcc-in-pip-build-environment", say_build_environment},
-      {"incomplete-import", say_import},
-      {"stub-distribution", say_stub},
-      {"host-scan-of-cuda-source", say_scan},
-      {"cccl-too-old-for-code", say_old_cccl},
-      {"driver-older-than-ptx", say_ptx},
-      {"cccl-mixed", say_mixed},
-      {"variable-malformed", say_variable},
-      {"variable-wrong-folder", say_variable},
-      {"host-compiler-missing", say_compiler},
-      {"library-name-missing", say_link},
-      {"library-folder-missing", say_link}};
+  static const std::map<RuleId, Say> known = {
+      {RuleId::library_not_found, mention_library},
+      {RuleId::extension_cuda_differs, mention_library},
+      {RuleId::cccl_moved, say_moved},
+      {RuleId::nvcc_in_pip_build_environment, say_build_environment},
+      {RuleId::incomplete_import, say_import},
+      {RuleId::stub_distribution, say_stub},
+      {RuleId::host_scan_of_cuda_source, say_scan},
+      {RuleId::cccl_too_old_for_code, say_old_cccl},
+      {RuleId::driver_older_than_ptx, say_ptx},
+      {RuleId::cccl_mixed, say_mixed},
+      {RuleId::variable_malformed, say_variable},
+      {RuleId::variable_wrong_folder, say_variable},
+      {RuleId::host_compiler_missing, say_compiler},
+      {RuleId::library_name_missing, say_link},
+      {RuleId::library_folder_missing, say_link}};
   finding.cause = hit.message->means;
-  const auto say = known.find(finding.id);
+  const auto say = std::find_if(known.begin(), known.end(),
+                                [&](const auto& one) { return text_of(one.first) == finding.id; });
   if (say == known.end()) {
     finding.fix.push_back(cukit_fix(context, {}));
   } else {

@@ -47,7 +47,8 @@ void triton(const Context& context, Findings& findings) {
     const auto* own = set.empty() ? nullptr : tool_at(context.snapshot, set);
     const bool is_variable = found.consumer == "triton" && target->major >= 10 && !set.empty() &&
                              variable(context.snapshot, "TRITON_PTXAS_BLACKWELL_PATH").empty();
-    auto& finding = findings.add(is_variable ? "triton-variable" : "ptxas-too-old", found.consumer);
+    auto& finding =
+        findings.add(is_variable ? RuleId::triton_variable : RuleId::ptxas_too_old, found.consumer);
     finding.consumers = {found.consumer};
     finding.cause = fmt::format("{} runs {} ({}), which does not know {}", found.consumer,
                                 found.ptxas, found.ptxas_version, target->sm());
@@ -83,7 +84,7 @@ void ptxas_in_path(const Context& context, Findings& findings) {
   if (!target) {
     return;
   }
-  auto& finding = findings.add("ptxas-too-old", "PATH");
+  auto& finding = findings.add(RuleId::ptxas_too_old, "PATH");
   finding.cause =
       fmt::format("ptxas in PATH is {}, which does not know {}", tool->version, target->sm());
   finding.evidence = {{path, "ptxas " + tool->version}, {"GPU", target->sm()}};
@@ -124,8 +125,8 @@ void caches(const Context& context, Findings& findings) {
     const bool is_stale =
         !wrong_library.empty() || then == nullptr ||
         (then->tools.contains("nvcc") && differ(then->tools.at("nvcc").version, now));
-    auto& finding =
-        findings.add(is_stale ? "cache-stale" : "cache-of-another-toolkit", entry.consumer);
+    auto& finding = findings.add(is_stale ? RuleId::cache_stale : RuleId::cache_of_another_toolkit,
+                                 entry.consumer);
     finding.consumers = {entry.consumer};
     if (finding.evidence.size() < 6) {
       finding.evidence.push_back(

@@ -108,8 +108,8 @@ void too_old(const Context& context, Findings& findings) {
       continue;
     }
     const auto* newer = newer_tree(context, need->version, torch_major(context));
-    auto& finding =
-        findings.add(newer != nullptr ? "older-toolkit-first" : "nvcc-too-old", found.nvcc);
+    auto& finding = findings.add(
+        newer != nullptr ? RuleId::older_toolkit_first : RuleId::nvcc_too_old, found.nvcc);
     finding.consumers.push_back(found.consumer);
     if (!finding.evidence.empty()) {
       continue;
@@ -147,7 +147,7 @@ void removed(const Context& context, Findings& findings) {
           !is_older(architecture->last_cuda->text(), found.nvcc_version)) {
         continue;
       }
-      auto& finding = findings.add("architecture-removed", target.sm());
+      auto& finding = findings.add(RuleId::architecture_removed, target.sm());
       finding.cause = fmt::format("{} is compiled by CUDA up to {}, nvcc is {}", target.sm(),
                                   architecture->last_cuda->text(), found.nvcc_version);
       if (finding.evidence.empty()) {
@@ -184,7 +184,7 @@ void torch_differs(const Context& context, Findings& findings) {
       continue;
     }
     if (major_of(python->torch_cuda) != major_of(found.nvcc_version)) {
-      auto& finding = findings.add("torch-major-differs", python->prefix);
+      auto& finding = findings.add(RuleId::torch_major_differs, python->prefix);
       finding.consumers.push_back(found.consumer);
       weigh_for_builders(context, finding);
       if (!finding.evidence.empty()) {
@@ -207,7 +207,7 @@ void torch_differs(const Context& context, Findings& findings) {
           pip_install(context, python->prefix, {"torch"}, {"--force-reinstall"}),
           fmt::format("from PyTorch's {} index: a torch of the toolkit's major instead", tag)));
     } else if (differ(python->torch_cuda, found.nvcc_version)) {
-      auto& finding = findings.add("torch-minor-differs", python->prefix);
+      auto& finding = findings.add(RuleId::torch_minor_differs, python->prefix);
       finding.consumers.push_back(found.consumer);
       finding.cause =
           fmt::format("torch was built with CUDA {}, nvcc is {}: torch warns and goes on",
@@ -240,7 +240,7 @@ void two_toolkits(const Context& context, Findings& findings) {
     if (!differ(other_version, cmake->nvcc_version)) {
       continue;
     }
-    auto& finding = findings.add("two-toolkits");
+    auto& finding = findings.add(RuleId::two_toolkits);
     if (!finding.evidence.empty()) {
       continue;
     }
@@ -276,7 +276,7 @@ void gates(const Context& context, Findings& findings) {
         !variable(context.snapshot, "VLLM_HAS_FLASHINFER_CUBIN").empty()) {
       continue;
     }
-    auto& finding = findings.add("nvcc-not-in-path", found.consumer);
+    auto& finding = findings.add(RuleId::nvcc_not_in_path, found.consumer);
     finding.consumers = {found.consumer};
     finding.cause =
         fmt::format("{} looks for nvcc in PATH alone; it is {}", found.consumer, found.nvcc);
@@ -322,8 +322,8 @@ void say_there_is_none(const Context& context, const Found& found, Finding& find
 void no_nvcc(const Context& context, Findings& findings) {
   std::vector<const Found*> lacking;
   for (const auto& found : context.found) {
-    const bool is_misled = !found.root.empty() && (findings.has("variable-wrong-folder") ||
-                                                   findings.has("variable-malformed"));
+    const bool is_misled = !found.root.empty() && (findings.has(RuleId::variable_wrong_folder) ||
+                                                   findings.has(RuleId::variable_malformed));
     if (found.compiles == "nvcc" && found.nvcc.empty() && (found.is_runtime || found.is_asked) &&
         !is_misled && !is_needless(found, context.recipe(found))) {
       lacking.push_back(&found);
@@ -333,7 +333,7 @@ void no_nvcc(const Context& context, Findings& findings) {
     return;
   }
   const auto trees = trees_with_nvcc(context);
-  auto& finding = findings.add(trees.empty() ? "no-nvcc" : "toolkit-not-found");
+  auto& finding = findings.add(trees.empty() ? RuleId::no_nvcc : RuleId::toolkit_not_found);
   for (const auto* found : lacking) {
     finding.consumers.push_back(found->consumer);
   }
@@ -347,7 +347,7 @@ void no_nvcc(const Context& context, Findings& findings) {
 
 /// A toolkit that nobody takes, where nobody else serves: a package without its link.
 void unlinked(const Context& context, Findings& findings) {
-  if (!context.question.consumers.empty() || findings.has("toolkit-not-found")) {
+  if (!context.question.consumers.empty() || findings.has(RuleId::toolkit_not_found)) {
     return;
   }
   const auto trees = trees_with_nvcc(context);
@@ -357,11 +357,11 @@ void unlinked(const Context& context, Findings& findings) {
       std::any_of(context.found.begin(), context.found.end(), [](const auto& found) {
         return found.compiles == "nvcc" && found.consumer != "cmake";
       });
-  if (trees.empty() || is_any_used || !has_wish || findings.has("variable-wrong-folder") ||
-      findings.has("variable-malformed")) {
+  if (trees.empty() || is_any_used || !has_wish || findings.has(RuleId::variable_wrong_folder) ||
+      findings.has(RuleId::variable_malformed)) {
     return;
   }
-  auto& finding = findings.add("toolkit-not-found");
+  auto& finding = findings.add(RuleId::toolkit_not_found);
   for (const auto& found : context.found) {
     if (found.compiles == "nvcc" && found.nvcc.empty()) {
       finding.consumers.push_back(found.consumer);
@@ -384,7 +384,7 @@ void inactive_conda(const Context& context, Findings& findings) {
     const bool is_in_path =
         std::find(python.found_by.begin(), python.found_by.end(), "PATH") != python.found_by.end();
     if (python.is_conda && has_cuda && is_in_path) {
-      auto& finding = findings.add("conda-not-activated", python.prefix);
+      auto& finding = findings.add(RuleId::conda_not_activated, python.prefix);
       finding.cause =
           fmt::format("python of {} is in PATH, CONDA_PREFIX is not set", python.prefix);
       finding.evidence = {{python.prefix, "a conda environment with CUDA packages"},

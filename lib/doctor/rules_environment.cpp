@@ -82,7 +82,7 @@ void malformed(const Context& context, Findings& findings) {
     if (wrong.empty()) {
       continue;
     }
-    auto& finding = findings.add("variable-malformed", name);
+    auto& finding = findings.add(RuleId::variable_malformed, name);
     finding.cause = fmt::format("{} {}", name, wrong);
     finding.evidence.push_back({name, "`" + value + "`"});
     finding.consumers = users_of(context, name);
@@ -92,7 +92,7 @@ void malformed(const Context& context, Findings& findings) {
   }
   if (const auto value = variable(context.snapshot, "CUDACXX");
       value.find_first_of(":\"'") != std::string::npos) {
-    auto& finding = findings.add("variable-malformed", "CUDACXX");
+    auto& finding = findings.add(RuleId::variable_malformed, "CUDACXX");
     finding.cause = "CUDACXX " + what_is_wrong(value);
     finding.evidence.push_back({"CUDACXX", "`" + value + "`"});
     finding.consumers = {"cmake"};
@@ -113,7 +113,7 @@ void wrong_folder(const Context& context, Findings& findings) {
     if ((is_root && kit->tools.contains("nvcc")) || !is_used_root(context, name)) {
       continue;
     }
-    auto& finding = findings.add("variable-wrong-folder", name);
+    auto& finding = findings.add(RuleId::variable_wrong_folder, name);
     finding.cause = fmt::format("{} is {}, where there is no bin/nvcc{}", name, value,
                                 is_root ? "" : " and no other part of a toolkit");
     finding.evidence.push_back({name, value});
@@ -143,7 +143,7 @@ void disagree(const Context& context, Findings& findings) {
   if (home.empty() || path.empty() || first == nullptr || second == nullptr || first == second) {
     return;
   }
-  auto& finding = findings.add("variables-disagree");
+  auto& finding = findings.add(RuleId::variables_disagree);
   finding.cause = "CUDA_HOME and CUDA_PATH name two toolkits";
   finding.evidence = {{"CUDA_HOME", home}, {"CUDA_PATH", path}};
   finding.fix.push_back(by_command(set_variable("CUDA_PATH", home), "the same for everybody"));
@@ -189,7 +189,7 @@ void foreign_flags(const Context& context, Findings& findings) {
                                    !differ(other->cudart, found.nvcc_version)))) {
           continue;
         }
-        auto& finding = findings.add("flags-reach-another-toolkit", name);
+        auto& finding = findings.add(RuleId::flags_reach_another_toolkit, name);
         finding.cause = fmt::format("{} adds {} to every compile, while nvcc is {}", name, folder,
                                     value_or(found.nvcc_version, "of an unknown version"));
         if (finding.evidence.empty()) {
@@ -213,7 +213,7 @@ void empty_ccbin(const Context& context, Findings& findings) {
       std::string text(word);
       std::erase_if(text, [](char c) { return c == '"' || c == '\''; });
       if (text == "-ccbin=" || text == "--compiler-bindir=") {
-        auto& finding = findings.add("ccbin-empty");
+        auto& finding = findings.add(RuleId::ccbin_empty);
         finding.cause =
             fmt::format("{} is `{}`: nvcc is given a host compiler without a name", name, value);
         finding.evidence = {{name, value},
@@ -270,7 +270,7 @@ void architecture_lists(const Context& context, Findings& findings) {
       if (wrong.empty()) {
         continue;
       }
-      auto& finding = findings.add("architecture-list", list.name);
+      auto& finding = findings.add(RuleId::architecture_list, list.name);
       finding.cause = fmt::format("{} is `{}`: {}", list.name, value, wrong);
       if (finding.evidence.empty()) {
         finding.evidence.push_back({list.name, value});

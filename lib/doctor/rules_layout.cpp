@@ -64,7 +64,7 @@ void library_folder(const Context& context, Findings& findings) {
     if ((!is_linked_by_nvcc && !is_linked_by_folder) || is_rescued(context, "libcudart.so")) {
       continue;
     }
-    auto& finding = findings.add("library-folder-missing", kit->real);
+    auto& finding = findings.add(RuleId::library_folder_missing, kit->real);
     finding.consumers.push_back(found.consumer);
     if (finding.evidence.empty()) {
       finding.cause = fmt::format("the libraries of {} are in lib; {} links with lib64", kit->root,
@@ -96,7 +96,7 @@ void library_names(const Context& context, Findings& findings) {
           is_rescued(context, plain)) {
         continue;
       }
-      auto& finding = findings.add("library-name-missing", kit->real);
+      auto& finding = findings.add(RuleId::library_name_missing, kit->real);
       finding.consumers.push_back(found.consumer);
       if (finding.evidence.empty()) {
         finding.cause =
@@ -123,7 +123,7 @@ void stub(const Context& context, Findings& findings) {
         is_rescued(context, "libcuda.so")) {
       continue;
     }
-    auto& finding = findings.add("stub-missing", kit->real);
+    auto& finding = findings.add(RuleId::stub_missing, kit->real);
     finding.consumers.push_back(found.consumer);
     if (finding.evidence.empty()) {
       finding.cause = fmt::format(
@@ -143,7 +143,7 @@ void crt_missing(const Context& context, Findings& findings) {
         tree.kit->headers.contains("crt/host_config.h")) {
       continue;
     }
-    auto& finding = findings.add("crt-missing", tree.kit->real);
+    auto& finding = findings.add(RuleId::crt_missing, tree.kit->real);
     finding.cause = fmt::format("{} holds the runtime's headers, but no crt", tree.kit->include);
     finding.evidence = {{tree.kit->include + "/crt/host_defines.h", "not there"}};
     weigh(finding, tree.users);
@@ -188,7 +188,8 @@ void runtime_headers(const Context& context, Findings& findings) {
       continue;
     }
     const auto prefix = found.python != nullptr ? found.python->prefix : std::string();
-    auto& finding = findings.add("headers-missing", is_nvcc_alone ? found.compiler->real : prefix);
+    auto& finding =
+        findings.add(RuleId::headers_missing, is_nvcc_alone ? found.compiler->real : prefix);
     finding.consumers.push_back(found.consumer);
     if (!finding.evidence.empty()) {
       continue;
@@ -241,7 +242,7 @@ void math_headers(const Context& context, Findings& findings) {
     if (missing.empty()) {
       continue;
     }
-    auto& finding = findings.add("math-headers-missing", found.compiler->real);
+    auto& finding = findings.add(RuleId::math_headers_missing, found.compiler->real);
     finding.consumers.push_back(found.consumer);
     if (finding.evidence.empty()) {
       finding.cause = fmt::format("{} has no {}", found.compiler->include, join(missing, ", "));
@@ -268,7 +269,7 @@ void tools(const Context& context, Findings& findings) {
       if (found.kit == nullptr || found.nvcc.empty() || found.kit->tools.contains(name)) {
         continue;
       }
-      auto& finding = findings.add("tool-missing", found.kit->real);
+      auto& finding = findings.add(RuleId::tool_missing, found.kit->real);
       finding.consumers.push_back(found.consumer);
       finding.cause = fmt::format("{} runs {}/bin/{}, which is not there", found.consumer,
                                   found.kit->root, name);
@@ -287,7 +288,7 @@ void tools(const Context& context, Findings& findings) {
 void dlto(const Context& context, Findings& findings) {
   for (const auto& tree : trees_with_nvcc(context)) {
     if (is_wheel_tree(*tree.kit) && !has_folder(*tree.kit, "nvvm/lib64") && !tree.users.empty()) {
-      auto& finding = findings.add("dlto-library-missing", tree.kit->real);
+      auto& finding = findings.add(RuleId::dlto_library_missing, tree.kit->real);
       finding.cause =
           fmt::format("{} has no nvvm/lib64/libnvvm.so, which nvlink opens", tree.kit->root);
       finding.evidence = {{tree.kit->root + "/nvvm/lib64/libnvvm.so", "not there"}};
@@ -339,7 +340,7 @@ void nvrtc(const Context& context, Findings& findings) {
       continue;
     }
     const auto minor = nvrtc_minor(*library);
-    auto& finding = findings.add("nvrtc-headers-differ", found.headers);
+    auto& finding = findings.add(RuleId::nvrtc_headers_differ, found.headers);
     finding.consumers.push_back(found.consumer);
     finding.cause = fmt::format("{} compiles with NVRTC {} and headers of {}", found.consumer,
                                 minor, found.headers_version);
@@ -362,7 +363,7 @@ void builtins(const Context& context, Findings& findings) {
     if (nvrtc == kit.libraries.end() || !nvrtc_minor(kit).empty()) {
       continue;
     }
-    auto& finding = findings.add("nvrtc-builtins-missing", kit.real);
+    auto& finding = findings.add(RuleId::nvrtc_builtins_missing, kit.real);
     finding.cause = fmt::format("{} has no libnvrtc-builtins beside it", nvrtc->second);
     finding.evidence = {{nvrtc->second, "there"},
                         {kit.root + "/lib/libnvrtc-builtins.so", "not there"}};
@@ -393,7 +394,7 @@ void libdevice(const Context& context, Findings& findings) {
     if (other == kits.end() && found.kit == nullptr && found.ptxas.empty()) {
       continue; // no toolkit at all: XLA then compiles by the driver
     }
-    auto& finding = findings.add("libdevice-missing", found.consumer);
+    auto& finding = findings.add(RuleId::libdevice_missing, found.consumer);
     finding.consumers = {found.consumer};
     finding.cause =
         "XLA looks at --xla_gpu_cuda_data_dir, /usr/local/cuda and /opt/cuda, and none has "

@@ -38,7 +38,7 @@ void stub_distributions(const Context& context, Findings& findings) {
           !dist.version.starts_with("0.0.")) {
         continue;
       }
-      auto& finding = findings.add("stub-distribution", python.prefix);
+      auto& finding = findings.add(RuleId::stub_distribution, python.prefix);
       const auto real = dist.name.substr(0, dist.name.size() - 5);
       finding.cause = fmt::format("{} {} is a placeholder; the package is called {}", dist.name,
                                   dist.version, real);
@@ -53,8 +53,8 @@ void clobbers(const Context& context, Findings& findings) {
   for (const auto& python : context.snapshot.pythons) {
     for (const auto& clobber : python.clobbers) {
       const bool is_gone = clobber.state == "gone";
-      auto& finding =
-          findings.add(is_gone ? "wheel-files-gone" : "wheel-files-overwritten", python.prefix);
+      auto& finding = findings.add(
+          is_gone ? RuleId::wheel_files_gone : RuleId::wheel_files_overwritten, python.prefix);
       if (finding.evidence.size() < 6) {
         finding.evidence.push_back(
             {clobber.path, fmt::format("{}: of {}", clobber.state, join(clobber.owners, " and "))});
@@ -88,7 +88,7 @@ void extensions(const Context& context, Findings& findings) {
         if (wanted == 0 || wanted == major_of(python.torch_cuda)) {
           continue;
         }
-        auto& finding = findings.add("extension-cuda-differs", python.prefix);
+        auto& finding = findings.add(RuleId::extension_cuda_differs, python.prefix);
         finding.cause = fmt::format("{} needs {}, torch {} brings CUDA {}", extension.distribution,
                                     name, python.torch, python.torch_cuda);
         if (finding.evidence.empty()) {
@@ -127,7 +127,7 @@ void shadows(const Context& context, Findings& findings) {
         if (!wheel.empty() && !folder.nvjitlink.empty() && !is_older(folder.nvjitlink, wheel)) {
           continue;
         }
-        auto& finding = findings.add("library-path-shadows", folder.path);
+        auto& finding = findings.add(RuleId::library_path_shadows, folder.path);
         finding.cause = fmt::format(
             "LD_LIBRARY_PATH names {}, whose {} ({}) comes before the wheel's ({})", folder.path,
             name, value_or(folder.nvjitlink, "no versioned symbols"), value_or(wheel, "newer"));
@@ -156,7 +156,7 @@ void families(const Context& context, Findings& findings) {
     if (old_one == nullptr || new_one == nullptr) {
       continue;
     }
-    auto& finding = findings.add("two-cuda-families", python.prefix);
+    auto& finding = findings.add(RuleId::two_cuda_families, python.prefix);
     finding.cause = fmt::format("{} and {} are both installed", old_one->name, new_one->name);
     finding.evidence = {{old_one->path, old_one->version}, {new_one->path, new_one->version}};
     if (!python.torch.empty()) {
@@ -182,7 +182,7 @@ void companions(const Context& context, Findings& findings) {
                                     main->version.substr(0, main->version.find('+'))) {
           continue;
         }
-        auto& finding = findings.add("companion-differs", python.prefix);
+        auto& finding = findings.add(RuleId::companion_differs, python.prefix);
         finding.cause = fmt::format("{} is {}, {} is {}", main->name, main->version, other->name,
                                     other->version);
         finding.evidence = {{main->path, main->version}, {other->path, other->version}};
@@ -236,7 +236,7 @@ void pins(const Context& context, Findings& findings) {
                                pin.requirement.project == "nvidia-cuda-crt";
       if (is_compiler && version && !python.torch_cuda.empty() &&
           differ(installed->version, python.torch_cuda) && pin.by->name != "nvidia-cuda-nvcc") {
-        auto& finding = findings.add("nvcc-pinned-away", python.prefix);
+        auto& finding = findings.add(RuleId::nvcc_pinned_away, python.prefix);
         finding.cause =
             fmt::format("{} {}, torch is of CUDA {}", pin.by->name, needs, python.torch_cuda);
         finding.evidence.push_back({pin.by->path, pin.text});
@@ -252,7 +252,7 @@ void pins(const Context& context, Findings& findings) {
       if (!version || pin.requirement.range.contains(*version, true)) {
         continue;
       }
-      auto& finding = findings.add("pins-conflict", python.prefix);
+      auto& finding = findings.add(RuleId::pins_conflict, python.prefix);
       finding.cause =
           fmt::format("{} {}, installed is {}", pin.by->name, needs, installed->version);
       if (finding.evidence.size() < 8) {
@@ -287,7 +287,7 @@ void conda_drift(const Context& context, Findings& findings) {
       if (reference == nullptr || !is_compiler || !differ(reference->second, package.second)) {
         continue;
       }
-      auto& finding = findings.add("conda-versions-drift", python.prefix);
+      auto& finding = findings.add(RuleId::conda_versions_drift, python.prefix);
       finding.cause = fmt::format("{} is {}, {} is {}", package.first, package.second,
                                   reference->first, reference->second);
       finding.evidence.push_back(

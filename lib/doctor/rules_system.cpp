@@ -82,7 +82,7 @@ void compiler_missing(const Context& context, Findings& findings) {
     if (tree.users.empty()) {
       continue;
     }
-    auto& finding = findings.add("host-compiler-missing");
+    auto& finding = findings.add(RuleId::host_compiler_missing);
     finding.cause =
         fmt::format("{} is there, and neither g++ nor clang++ is in PATH", tree.nvcc->path);
     finding.evidence = {{tree.nvcc->path, "nvcc " + tree.nvcc->version},
@@ -106,7 +106,7 @@ void compiler_too_new(const Context& context, Findings& findings) {
     if (limit <= 0 || major <= limit) {
       continue;
     }
-    auto& finding = findings.add("host-compiler-too-new", tree.kit->real);
+    auto& finding = findings.add(RuleId::host_compiler_too_new, tree.kit->real);
     finding.cause =
         fmt::format("{} {} ({}) is newer than CUDA {} accepts: up to {}", compiler->kind,
                     compiler->version, named_by, minor_of(tree.nvcc->version), limit);
@@ -144,7 +144,7 @@ void glibc(const Context& context, Findings& findings) {
     if (!is_cospi && !is_rsqrt) {
       continue;
     }
-    auto& finding = findings.add("glibc-too-new", tree.kit->real);
+    auto& finding = findings.add(RuleId::glibc_too_new, tree.kit->real);
     finding.cause = fmt::format(
         "glibc {} declares {}, and so does crt/math_functions.h of CUDA {}, without noexcept",
         value_or(context.snapshot.glibc, "here"), is_cospi ? "cospi and sinpi" : "rsqrt",
@@ -182,7 +182,7 @@ void driver_floor(const Context& context, Findings& findings) {
     if (release == nullptr || context.driver->major() >= release->driver_floor) {
       return;
     }
-    auto& finding = findings.add("driver-too-old");
+    auto& finding = findings.add(RuleId::driver_too_old);
     finding.cause = fmt::format("the driver is {}, {} of CUDA {} needs {} or newer",
                                 host::driver_text(*context.driver), who, release->minor.text(),
                                 release->driver_floor);
@@ -225,7 +225,7 @@ void driver_ptx(const Context& context, Findings& findings) {
         context.driver->major() < release->driver_floor) {
       continue;
     }
-    auto& finding = findings.add("driver-older-than-ptx", tree.kit->real);
+    auto& finding = findings.add(RuleId::driver_older_than_ptx, tree.kit->real);
     finding.cause =
         fmt::format("nvcc {} writes PTX {}, the driver ({}) is of CUDA {} and compiles up to {}",
                     tree.nvcc->version, release->ptx.text(), host::driver_text(*context.driver),
@@ -251,7 +251,7 @@ void driver_library(const Context& context, Findings& findings) {
   if (snapshot.gpus.empty() || snapshot.gpus_why.empty() || snapshot.gpus_found_by == "libcuda") {
     return;
   }
-  auto& finding = findings.add("driver-library-missing");
+  auto& finding = findings.add(RuleId::driver_library_missing);
   finding.cause = fmt::format("{} names {} GPU{}, and libcuda.so.1 none", snapshot.gpus_found_by,
                               snapshot.gpus.size(), snapshot.gpus.size() == 1 ? "" : "s");
   finding.evidence = {{snapshot.gpus_found_by, snapshot.gpus.front().name},

@@ -73,7 +73,7 @@ void linked_alone(const Context& context, Findings& findings) {
         users.push_back(found.consumer);
       }
     }
-    auto& finding = findings.add("nvcc-linked-alone", kit.real);
+    auto& finding = findings.add(RuleId::nvcc_linked_alone, kit.real);
     finding.cause = fmt::format("{} is a link to {}, and no nvcc.profile lies beside it",
                                 nvcc->second.path, nvcc->second.real);
     finding.evidence = {{nvcc->second.path, "a link to " + nvcc->second.real}};
@@ -96,7 +96,7 @@ void headers(const Context& context, Findings& findings) {
     if (!differ(tree.nvcc->version, tree.kit->cudart)) {
       continue;
     }
-    auto& finding = findings.add("headers-differ", tree.kit->real);
+    auto& finding = findings.add(RuleId::headers_differ, tree.kit->real);
     finding.cause =
         fmt::format("nvcc is {}, its headers say {}", tree.nvcc->version, tree.kit->cudart);
     finding.evidence = {
@@ -137,7 +137,7 @@ void cicc(const Context& context, Findings& findings) {
     if (!is_older(ptxas_version, cicc_version)) {
       continue;
     }
-    auto& finding = findings.add("cicc-differs", tree.kit->real);
+    auto& finding = findings.add(RuleId::cicc_differs, tree.kit->real);
     finding.cause =
         fmt::format("cicc is {} and writes PTX {}, ptxas is {} and reads up to {}", cicc_version,
                     value_or(ptx_of(context, cicc_version), "of its release"), ptxas_version,
@@ -170,7 +170,7 @@ void crt(const Context& context, Findings& findings) {
     if (!is_other_dist && !is_other_call) {
       continue;
     }
-    auto& finding = findings.add("crt-differs", tree.kit->real);
+    auto& finding = findings.add(RuleId::crt_differs, tree.kit->real);
     finding.cause = is_other_call
                         ? fmt::format("stubs of nvcc {} call __cudaLaunch with {}, crt's takes {}",
                                       tree.nvcc->version, expected, tree.kit->launch_arguments)
@@ -192,7 +192,7 @@ void cccl_missing(const Context& context, Findings& findings) {
         kit.headers.contains("cccl/nv/target")) {
       continue;
     }
-    auto& finding = findings.add("cccl-missing", kit.real);
+    auto& finding = findings.add(RuleId::cccl_missing, kit.real);
     finding.cause =
         fmt::format("{} holds the CUDA headers, but neither nv/target nor cuda/std", kit.include);
     finding.evidence = {
@@ -247,7 +247,7 @@ void cccl_mixed(const Context& context, Findings& findings) {
     if (cause.empty()) {
       continue;
     }
-    auto& finding = findings.add("cccl-mixed", kit.real);
+    auto& finding = findings.add(RuleId::cccl_mixed, kit.real);
     finding.cause = cause;
     finding.evidence = evidence;
     std::vector<std::string> users;
@@ -273,7 +273,7 @@ void cccl_older(const Context& context, Findings& findings) {
         !is_older(tree.kit->cccl, release->cccl.text())) {
       continue;
     }
-    auto& finding = findings.add("cccl-older", tree.kit->real);
+    auto& finding = findings.add(RuleId::cccl_older, tree.kit->real);
     finding.cause = fmt::format("CCCL is {}, CUDA {} brings {}", tree.kit->cccl,
                                 minor_of(tree.nvcc->version), release->cccl.text());
     finding.evidence = {{tree.kit->cccl_include, "CCCL " + tree.kit->cccl},
@@ -290,7 +290,7 @@ void nvlink(const Context& context, Findings& findings) {
     if (!differ(ptxas, linker)) {
       continue;
     }
-    auto& finding = findings.add("nvlink-differs", tree.kit->real);
+    auto& finding = findings.add(RuleId::nvlink_differs, tree.kit->real);
     finding.cause = fmt::format("ptxas is {}, nvlink is {}", ptxas, linker);
     finding.evidence = {{tree.kit->root + "/bin/ptxas", ptxas},
                         {tree.kit->root + "/bin/nvlink", linker}};
@@ -311,7 +311,7 @@ void parts(const Context& context, Findings& findings) {
       }
       const bool is_ptxas = std::string_view(name) == "ptxas";
       const auto& others = context.snapshot.path_ptxas;
-      auto& finding = findings.add("part-missing", tree.kit->real);
+      auto& finding = findings.add(RuleId::part_missing, tree.kit->real);
       const auto where = std::string_view(name) == "cicc" ? "/nvvm/bin/" : "/bin/";
       finding.evidence.push_back({tree.kit->root + where + name, "not there"});
       if (is_ptxas && !others.empty()) {

@@ -1,0 +1,39 @@
+// The rules that this code reports, each by the name that recipes/doctor/rules.yaml has it under:
+// headers_differ is `headers-differ`. The catalogue is checked against this list when it is read;
+// a rule that only messages of logs lead to needs no line here. Private to doctor.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cukit::doctor {
+
+// clang-format off
+#define CUKIT_DOCTOR_RULES(X) \
+  X(variable_malformed) X(variable_wrong_folder) X(variables_disagree)                            \
+  X(flags_reach_another_toolkit) X(ccbin_empty) X(architecture_list) X(architecture_removed)      \
+  X(nvcc_in_pip_build_environment) X(older_toolkit_first) X(nvcc_too_old) X(torch_major_differs)  \
+  X(two_toolkits) X(nvcc_not_in_path) X(toolkit_not_found) X(no_nvcc) X(conda_not_activated)      \
+  X(nvcc_linked_alone) X(nvcc_pinned_away) X(headers_differ) X(cicc_differs) X(crt_differs)       \
+  X(cccl_missing) X(cccl_mixed) X(cccl_older) X(part_missing) X(crt_missing) X(headers_missing)   \
+  X(math_headers_missing) X(tool_missing) X(nvlink_differs) X(dlto_library_missing)               \
+  X(library_folder_missing) X(library_name_missing) X(stub_missing) X(cccl_moved)                 \
+  X(nvrtc_headers_differ) X(nvrtc_builtins_missing) X(libdevice_missing)                          \
+  X(host_compiler_missing) X(host_compiler_too_new) X(glibc_too_new) X(driver_library_missing)    \
+  X(driver_too_old) X(driver_older_than_ptx) X(stub_distribution) X(wheel_files_overwritten)      \
+  X(wheel_files_gone) X(extension_cuda_differs) X(library_not_found) X(library_path_shadows)      \
+  X(two_cuda_families) X(companion_differs) X(pins_conflict) X(conda_versions_drift)              \
+  X(triton_variable) X(ptxas_too_old) X(cache_stale) X(cache_of_another_toolkit)                  \
+  X(torch_minor_differs) X(foreign_include_path) X(cccl_too_old_for_code)                         \
+  X(host_scan_of_cuda_source) X(incomplete_import)
+// clang-format on
+
+#define CUKIT_DOCTOR_ENUMERATOR(name) name,
+enum class RuleId { CUKIT_DOCTOR_RULES(CUKIT_DOCTOR_ENUMERATOR) };
+#undef CUKIT_DOCTOR_ENUMERATOR
+
+/// `headers-differ`
+std::string text_of(RuleId id);
+const std::vector<std::string>& reported_rules();
+
+} // namespace cukit::doctor
