@@ -1,5 +1,7 @@
 #include "base/strings.hpp"
 
+#include "base/unicode.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,30 +60,60 @@ std::string lower(std::string_view text) {
 std::string printable(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  const bool utf8 = is_utf8(text);
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f || (!utf8 && byte >= 0x80)) {
-      result += fmt::format("\\x{:02x}", byte);
+  while (!text.empty()) {
+    const auto character = first_character(text);
+    const auto bytes = std::max<std::size_t>(character.bytes, 1);
+    if (character.bytes == 0 || (character.bytes == 1 && is_control(character.value))) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    } else if (is_control(character.value)) {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(character.value));
     } else {
-      result += c;
+      result += text.substr(0, bytes);
     }
+    text.remove_prefix(bytes);
   }
   return result;
 }
 
-std::string redact_url(std::string_view url) {
-  std::string result(url.substr(0, url.find_first_of("?#")));
-  const auto scheme = result.find("://");
-  if (scheme != std::string::npos) {
-    const auto start = scheme + 3;
-    const auto authority_end = std::min(result.find('/', start), result.size());
-    const auto at = result.rfind('@', authority_end);
-    if (at != std::string::npos && at >= start && at < authority_end) {
-      result.erase(start, at + 1 - start);
-    }
+namespace {
+
+/// What stands behind the scheme, without its login. People write passwords as they are, with `?`,
+/// `#` and `/` in them, where a URL would end its host: such a text is taken for a login rather
+/// than for a host, since one shows too much and the other too little.
+std::string_view without_login(std::string_view rest) {
+  const auto slash = std::min(rest.find('/'), rest.size());
+  const auto head = rest.substr(0, slash);
+  if (const auto at = head.rfind('@'); at != std::string_view::npos) {
+    return rest.substr(at + 1);
   }
-  return printable(result);
+  const auto colon = head.find(':', head.starts_with('[') ? head.find(']') : 0);
+  const auto port = colon == std::string_view::npos ? "0" : head.substr(colon + 1);
+  const bool is_port =
+      !port.empty() && port.find_first_not_of("0123456789") == std::string_view::npos;
+  const auto last = rest.rfind('@');
+  return is_port || last == std::string_view::npos ? rest : rest.substr(last + 1);
+}
+
+} // namespace
+
+std::string redact_url(std::string_view url) {
+  const auto mark = url.find("://");
+  const auto begin = mark == std::string_view::npos ? 0 : mark + 3;
+  const auto all = url.substr(begin);
+  if (begin == 0 && all.find(':') >= all.find_first_of("/?#@")) {
+    return printable(url.substr(0, url.find_first_of("?#"))); // a path, or a link without a host
+  }
+  auto shown = without_login(all);
+  const bool had_login = shown.size() < all.size();
+  shown = shown.substr(0, shown.find_first_of("?#"));
+  const auto slash = std::min(shown.find('/'), shown.size());
+  std::string path(shown.substr(slash));
+  // A further @ in the path: was it the password that had the slash?
+  if ((had_login || shown.substr(0, slash).find(':') != std::string_view::npos) &&
+      path.find('@') != std::string::npos) {
+    path = "/...";
+  }
+  return printable(std::string(url.substr(0, begin)) + std::string(shown.substr(0, slash)) + path);
 }
 
 std::string human_bytes(unsigned long long bytes) {
@@ -100,39 +132,12 @@ std::string human_bytes(unsigned long long bytes) {
 }
 
 std::size_t first_invalid_utf8(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    std::size_t more = 0;
-    char32_t value = 0;
-    char32_t least = 0;
-    if (byte < 0x80) {
-      ++i;
-      continue;
-    }
-    if (byte >= 0xc2 && byte < 0xe0) {
-      more = 1, value = byte & 0x1fU, least = 0x80;
-    } else if (byte >= 0xe0 && byte < 0xf0) {
-      more = 2, value = byte & 0x0fU, least = 0x800;
-    } else if (byte >= 0xf0 && byte < 0xf5) {
-      more = 3, value = byte & 0x07U, least = 0x10000;
-    } else {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto bytes = first_character(text.substr(i)).bytes;
+    if (bytes == 0) {
       return i;
     }
-    if (text.size() - i <= more) {
-      return i;
-    }
-    for (std::size_t k = 1; k <= more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      if ((next & 0xc0U) != 0x80) {
-        return i;
-      }
-      value = (value << 6U) | (next & 0x3fU);
-    }
-    if (value < least || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) {
-      return i;
-    }
-    i += more + 1;
+    i += bytes;
   }
   return std::string_view::npos;
 }

@@ -15,9 +15,9 @@ split_words(std::string_view text); ///< at white space, no empty parts
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 [[nodiscard]] std::string lower(std::string_view text); ///< ASCII only, whatever the locale
 
-/// Control bytes and DEL become \xNN, so that text from outside cannot drive the terminal.
+/// Controls (unicode.hpp) become \xNN or \uNNNN: text from outside cannot drive the terminal.
 [[nodiscard]] std::string printable(std::string_view text);
-/// A URL without user name, password and query: what may be shown, logged or stored.
+/// A URL without login and query, also of a misspelt one: what may be shown, logged or stored.
 [[nodiscard]] std::string redact_url(std::string_view url);
 /// 1.2 MB, 640 kB: decimal units, as download sizes are quoted.
 [[nodiscard]] std::string human_bytes(unsigned long long bytes);

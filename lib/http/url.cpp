@@ -188,7 +188,7 @@ Result<std::string> resolve_url(const std::string& base, const std::string& link
   const Components to = joined(from, split_url(trim(link)));
   if (to.scheme != "https" && to.scheme != "http") {
     return fail(ErrorCode::source, "a link to `{}` is not followed: only https is",
-                printable(link.substr(0, link.find_first_of("?#"))));
+                redact_url(link));
   }
   std::string url = to.scheme + "://" + to.authority + to.path + to.query + to.fragment;
   if (to.authority.empty()) {

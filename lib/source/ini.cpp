@@ -70,7 +70,7 @@ private:
     }
     const auto delimiter = line.find_first_of("=:");
     if (delimiter == std::string_view::npos || trim(line.substr(0, delimiter)).empty()) {
-      return wrong(fmt::format("`{}` is no `key = value`", redact_url(line.substr(0, 60))));
+      return wrong(fmt::format("`{}` is no `key = value`", redact_url(line).substr(0, 60)));
     }
     auto name = lower(trim(line.substr(0, delimiter)));
     if (!written_.insert(section_ + "\n" + name).second) {

@@ -32,7 +32,7 @@ std::string percent_decoded(std::string_view text) {
 
 tl::unexpected<Error> refuse(std::string_view text, std::string origin, std::string_view why) {
   Error error{.code = ErrorCode::source,
-              .message = fmt::format("`{}` {}", redact_url(text.substr(0, 300)), why)};
+              .message = fmt::format("`{}` {}", redact_url(text).substr(0, 300), why)};
   error.where = std::move(origin);
   error.hint = "write https://HOST/simple or the path of a folder, without quotes or comments";
   return tl::unexpected<Error>(std::move(error));

@@ -1,5 +1,6 @@
 // Writing JSON: byte-stable, and safe for whatever shows it (a terminal, a log, another parser).
 #include "base/strings.hpp"
+#include "base/unicode.hpp"
 #include "text/json.hpp"
 
 #include <cmath>
@@ -90,8 +91,10 @@ private:
     out_ += '"';
     while (!text.empty()) {
       const auto valid = text.substr(0, first_invalid_utf8(text));
-      for (std::size_t i = 0; i < valid.size(); ++i) {
-        write_byte(valid, i);
+      for (auto rest = valid; !rest.empty();) {
+        const auto character = first_character(rest);
+        write_character(character.value, rest.substr(0, character.bytes));
+        rest.remove_prefix(character.bytes);
       }
       text.remove_prefix(valid.size());
       if (!text.empty()) {
@@ -102,24 +105,19 @@ private:
     out_ += '"';
   }
 
-  void write_byte(std::string_view text, std::size_t& i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
-    if (byte == '"' || byte == '\\') {
+  /// What a terminal would obey is written as an escape: the value is the same.
+  void write_character(char32_t value, std::string_view bytes) {
+    if (value == '"' || value == '\\') {
       out_ += '\\';
-      out_ += text[i];
-    } else if (byte == '\n') {
+      out_ += bytes;
+    } else if (value == '\n') {
       out_ += "\\n";
-    } else if (byte == '\t') {
+    } else if (value == '\t') {
       out_ += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out_ += fmt::format("\\u{:04x}", byte);
-    } else if (byte == 0xc2 && next < 0xa0) {
-      // C1 control characters: some terminals obey them
-      out_ += fmt::format("\\u{:04x}", next);
-      ++i;
+    } else if (is_control(value)) {
+      out_ += fmt::format("\\u{:04x}", static_cast<unsigned>(value));
     } else {
-      out_ += text[i];
+      out_ += bytes;
     }
   }
 
