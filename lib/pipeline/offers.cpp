@@ -57,9 +57,10 @@ Result<void> load_redist(Session& session, const resolve::Wanted& wanted,
   }
   if (!loaded) {
     auto error = std::move(loaded).error();
-    if (error.code == ErrorCode::source && !wanted.wheels) {
+    if (error.code == ErrorCode::source && !wanted.why_redist.empty()) {
       error = std::move(error).under("this toolkit is to be had from NVIDIA's redistributables "
-                                     "alone: the Python wheels of CUDA 12 hold no nvcc");
+                                     "alone: " +
+                                     wanted.why_redist);
     }
     return tl::unexpected<Error>(std::move(error));
   }

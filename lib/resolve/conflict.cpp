@@ -119,6 +119,51 @@ Error nothing_offered(const Problem& problem, const Offer& offer,
   return error;
 }
 
+constexpr std::size_t k_most_clashes = 6; ///< more would hide the first
+
+/// What a clash is told from.
+struct Told {
+  const manifest::Manifest& manifest;
+  const Facts& facts;
+  const Problem& problem;
+  const Offer& offer;
+  const std::vector<Candidate>& candidates;
+  const Matrix& matrix;
+};
+
+std::vector<Demand> demands_of(const Told& told, const std::vector<std::size_t>& set) {
+  std::vector<Demand> demands;
+  for (const auto member : set) {
+    const auto& wished = told.problem.demands[member];
+    auto violation = reason_of(member, set, told.matrix, told.problem, told.candidates);
+    // of candidates that are only known, the offer says nothing
+    if (wished.topic == Topic::nvcc && told.candidates.front().release != nullptr) {
+      if (auto better = nothing_in_range(told.manifest.nvcc->value, told.facts, told.offer)) {
+        violation = *std::move(better);
+      }
+    }
+    demands.push_back(make_demand(wished, violation, told.manifest.file));
+  }
+  std::stable_sort(demands.begin(), demands.end(),
+                   [](const Demand& a, const Demand& b) { return a.line < b.line; });
+  return demands;
+}
+
+/// The matrix as if the manifest held those demands alone.
+Matrix only(const Matrix& matrix, const std::vector<std::size_t>& set) {
+  Matrix result{.demands = matrix.demands, .candidates = matrix.candidates, .rows = {}};
+  for (const auto& row : matrix.rows) {
+    const bool is_kept =
+        std::all_of(row.demands.begin(), row.demands.end(), [&](std::size_t demand) {
+          return std::find(set.begin(), set.end(), demand) != set.end();
+        });
+    if (is_kept) {
+      result.rows.push_back(row);
+    }
+  }
+  return result;
+}
+
 } // namespace
 
 std::optional<std::size_t> Matrix::first(const std::vector<bool>& active) const {
@@ -138,14 +183,18 @@ std::optional<std::size_t> Matrix::first(const std::vector<bool>& active) const 
   return std::nullopt;
 }
 
-std::vector<std::size_t> minimal_conflict(const Matrix& matrix) {
-  std::vector<bool> active(matrix.demands, true);
+namespace {
+
+/// Among the demands that are active.
+std::vector<std::size_t> minimal_among(const Matrix& matrix, std::vector<bool> active) {
   if (matrix.first(active) || !matrix.first(std::vector<bool>(matrix.demands, false))) {
     return {};
   }
   for (std::size_t demand = 0; demand < matrix.demands; ++demand) {
-    active[demand] = false;
-    active[demand] = matrix.first(active).has_value();
+    if (active[demand]) {
+      active[demand] = false;
+      active[demand] = matrix.first(active).has_value();
+    }
   }
   std::vector<std::size_t> set;
   for (std::size_t demand = 0; demand < matrix.demands; ++demand) {
@@ -154,6 +203,37 @@ std::vector<std::size_t> minimal_conflict(const Matrix& matrix) {
     }
   }
   return set;
+}
+
+} // namespace
+
+std::vector<std::size_t> minimal_conflict(const Matrix& matrix) {
+  return minimal_among(matrix, std::vector<bool>(matrix.demands, true));
+}
+
+std::vector<std::vector<std::size_t>> minimal_conflicts(const Matrix& matrix, std::size_t most) {
+  std::vector<std::vector<std::size_t>> sets;
+  std::vector<bool> active(matrix.demands, true);
+  for (auto set = minimal_among(matrix, active); !set.empty() && sets.size() < most;
+       set = minimal_among(matrix, active)) {
+    for (const auto demand : set) {
+      active[demand] = false;
+    }
+    sets.push_back(std::move(set));
+  }
+  // What a demand of these does besides: without one other of each, what is left of it?
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const auto members = sets[i];
+    for (std::size_t k = 0; k < members.size() && sets.size() < most; ++k) {
+      active.assign(matrix.demands, true);
+      active[members[k]] = false;
+      auto set = minimal_among(matrix, active);
+      if (!set.empty() && std::find(sets.begin(), sets.end(), set) == sets.end()) {
+        sets.push_back(std::move(set));
+      }
+    }
+  }
+  return sets;
 }
 
 Matrix make_matrix(const Problem& problem, const std::vector<Candidate>& candidates) {
@@ -173,25 +253,29 @@ Result<Conflict> explain_conflict(const manifest::Manifest& manifest, const Fact
                                   const Problem& problem, const Offer& offer,
                                   const std::vector<Candidate>& candidates) {
   const auto matrix = make_matrix(problem, candidates);
-  const auto set = minimal_conflict(matrix);
-  if (set.empty()) {
+  const auto sets = minimal_conflicts(matrix, k_most_clashes);
+  if (sets.empty()) {
     return tl::unexpected(nothing_offered(problem, offer, candidates));
   }
   Conflict conflict;
-  for (const auto member : set) {
-    const auto& wished = problem.demands[member];
-    auto violation = reason_of(member, set, matrix, problem, candidates);
-    // of candidates that are only known, the offer says nothing
-    if (wished.topic == Topic::nvcc && candidates.front().release != nullptr) {
-      if (auto better = nothing_in_range(manifest.nvcc->value, facts, offer)) {
-        violation = *std::move(better);
-      }
+  conflict.demands =
+      demands_of({manifest, facts, problem, offer, candidates, matrix}, sets.front());
+  CUKIT_TRY_ASSIGN(conflict.ways_out,
+                   ways_out(manifest, facts, problem, sets.front(), matrix, candidates));
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    if (i == 0 && (sets.size() == 1 || !conflict.ways_out.empty())) {
+      continue;
     }
-    conflict.demands.push_back(make_demand(wished, violation, manifest.file));
+    const auto alone = only(matrix, sets[i]);
+    CUKIT_TRY_ASSIGN(auto ways, ways_out(manifest, facts, problem, sets[i], alone, candidates));
+    if (i == 0) {
+      conflict.ways_out = std::move(ways);
+    } else {
+      conflict.further.push_back(
+          {.demands = demands_of({manifest, facts, problem, offer, candidates, matrix}, sets[i]),
+           .ways_out = std::move(ways)});
+    }
   }
-  std::stable_sort(conflict.demands.begin(), conflict.demands.end(),
-                   [](const Demand& a, const Demand& b) { return a.line < b.line; });
-  CUKIT_TRY_ASSIGN(conflict.ways_out, ways_out(manifest, facts, problem, set, matrix, candidates));
   return conflict;
 }
 

@@ -26,6 +26,10 @@ struct Matrix {
 /// given up first.
 std::vector<std::size_t> minimal_conflict(const Matrix& matrix);
 
+/// Several such sets, `most` at most: first those that share no demand, then others. Empty when
+/// minimal_conflict() is.
+std::vector<std::vector<std::size_t>> minimal_conflicts(const Matrix& matrix, std::size_t most);
+
 Matrix make_matrix(const Problem& problem, const std::vector<Candidate>& candidates);
 
 /// Nothing satisfies the problem. An error when not even an empty manifest could be answered: then

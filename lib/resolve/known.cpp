@@ -1,5 +1,7 @@
 #include "resolve/known.hpp"
 
+#include "base/strings.hpp"
+
 #include <algorithm>
 
 namespace cukit::resolve {
@@ -110,6 +112,38 @@ std::optional<Candidate> candidate(const ReleaseTable& table, const Facts& facts
   return result;
 }
 
+/// The wish that brings a part, in the manifest's words.
+std::string asked_by(const manifest::Manifest& manifest, const Part& part) {
+  const auto words = [&](std::string_view key, const manifest::Wish<std::string>& wish) {
+    return fmt::format("{}: {}, {}", key, wish.text, text::place(manifest.file, wish.at));
+  };
+  for (const auto& bringer : part.bringers) {
+    switch (bringer.kind) {
+    case Bringer::Kind::component:
+    case Bringer::Kind::group:
+      return words("components", manifest.components[bringer.index]);
+    case Bringer::Kind::consumer:
+      return words("consumers", manifest.consumers[bringer.index]);
+    default:
+      break;
+    }
+  }
+  return part.why;
+}
+
+/// What no wheel holds of that which is asked for, each with who asked; else that the wheels of the
+/// releases that could serve hold no compiler.
+std::string why_no_wheels(const manifest::Manifest& manifest, const std::vector<Part>& parts) {
+  std::vector<std::string> texts;
+  for (const auto& part : parts) {
+    if (part.component->project.empty()) {
+      texts.push_back(
+          fmt::format("{} is in no wheel ({})", part.component->name, asked_by(manifest, part)));
+    }
+  }
+  return texts.empty() ? "the Python wheels of CUDA 12 hold no nvcc" : join(texts, ", ");
+}
+
 } // namespace
 
 std::vector<Candidate> known_candidates(const manifest::Manifest& manifest, const Facts& facts) {
@@ -181,6 +215,7 @@ Result<SourcePlan> plan_sources(const manifest::Manifest& manifest, const Facts&
   }
   plan.order = {std::string(k_wheels), std::string(k_redist)};
   plan.ask_redist = !wheels_could && !plan.majors.empty();
+  plan.why_redist = plan.ask_redist ? why_no_wheels(manifest, problem.parts) : std::string();
   const bool needs_wheels =
       std::any_of(problem.parts.begin(), problem.parts.end(),
                   [](const Part& part) { return part.component->redist.names.empty(); });

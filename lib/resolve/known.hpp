@@ -18,6 +18,7 @@ struct SourcePlan {
   bool may_ask_redist = false;     ///< redist could serve, should the wheels not
   std::vector<std::string> minors; ///< of releases in redist that could serve ("12.8"), or all
   std::vector<int> majors;         ///< of releases in any source that could serve, or none
+  std::string why_redist = {};     ///< why wheels alone cannot serve, where they cannot
 };
 
 /// An absent `sources` means wheels, and redist where the wheels cannot serve: they inflate several

@@ -26,6 +26,7 @@ Result<Wanted> wanted(const manifest::Manifest& manifest, const knowledge::Knowl
   result.wheels = plan.ask_wheels;
   result.wheels_later = !plan.ask_wheels && !plan.is_stated;
   result.redist = plan.ask_redist;
+  result.why_redist = std::move(plan.why_redist);
   result.redist_later = plan.may_ask_redist && !plan.ask_redist;
   result.redist_minors = std::move(plan.minors);
   std::set<std::string> projects{std::string(k_toolkit_project)};

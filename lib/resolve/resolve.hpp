@@ -49,9 +49,18 @@ struct WayOut {
   std::vector<std::string> steps = {}; ///< what is to be done besides, in order; mostly nothing
 };
 
+/// Demands that cannot hold together; no member can be dropped.
+struct Clash {
+  std::vector<Demand> demands;
+  std::vector<WayOut> ways_out; ///< of this clash alone, nearest first
+};
+
 struct Conflict {
-  std::vector<Demand> demands;  ///< no member can be dropped
-  std::vector<WayOut> ways_out; ///< nearest first
+  std::vector<Demand> demands; ///< no member can be dropped
+  /// Single changes after which everything holds, nearest first; where there is none because of
+  /// further clashes, those that end this one.
+  std::vector<WayOut> ways_out;
+  std::vector<Clash> further = {}; ///< what else cannot hold together; a demand may be in several
 };
 
 /// A release that comes before the chosen one in the order of preference, and what was against it.
@@ -88,6 +97,7 @@ struct Wanted {
   bool wheels_later = false;              ///< or only should redistributables hold nothing
   bool redist = false;                    ///< so for redistributables: at once,
   bool redist_later = false;              ///< or only should the wheels not answer
+  std::string why_redist = {};            ///< why wheels cannot serve, where they cannot
   std::vector<std::string> products;      ///< of redistributables: cuda, cudnn, ...
   std::vector<std::string> redist_minors; ///< manifests of the product cuda with these minors
 };

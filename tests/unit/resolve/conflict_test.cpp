@@ -36,6 +36,40 @@ TEST(Conflict, cuda_12_has_no_nvcc_among_wheels) {
   EXPECT_EQ(conflict.ways_out.front().result, "CUDA 13.0.3 with nvcc 13.0.88");
 }
 
+std::vector<std::string> all_demands_of(const Conflict& conflict) {
+  auto texts = demands_of(conflict);
+  for (const auto& clash : conflict.further) {
+    for (const auto& demand : clash.demands) {
+      texts.push_back(demand.text);
+      EXPECT_THAT(demand.reason, Not(IsEmpty())) << demand.text;
+      EXPECT_GT(demand.line, 0) << demand.text;
+    }
+  }
+  return texts;
+}
+
+TEST(Conflict, conflicts_that_have_nothing_to_do_with_each_other_are_all_told) {
+  const auto conflict = conflict_of("gpus: [sm_90]\nplatforms: [linux-x86_64]\n"
+                                    "driver: \">=450\"\n"
+                                    "toolkit:\n  nvcc: \"13.0\"\n  headers: \"13.2\"\n"
+                                    "  cccl: \"99.1\"\n");
+  EXPECT_THAT(all_demands_of(conflict),
+              testing::IsSupersetOf({"driver: >=450", "toolkit.headers: 13.2", "toolkit.nvcc: 13.0",
+                                     "toolkit.cccl: 99.1"}));
+  EXPECT_THAT(conflict.further, SizeIs(2));
+  for (const auto& clash : conflict.further) {
+    EXPECT_THAT(clash.ways_out, Not(IsEmpty()));
+  }
+  EXPECT_THAT(conflict.ways_out, Not(IsEmpty()));
+}
+
+TEST(Conflict, several_conflicts_of_one_demand_are_all_told) {
+  const auto conflict = conflict_of("gpus: [sm_107, sm_90]\nplatforms: [linux-x86_64]\n"
+                                    "toolkit:\n  nvcc: \"13.0\"\n  headers: \"13.2\"\n");
+  EXPECT_THAT(all_demands_of(conflict),
+              testing::IsSupersetOf({"gpus: sm_107", "toolkit.headers: 13.2"}));
+}
+
 TEST(Conflict, a_minor_of_ten_is_not_a_minor_of_one) {
   const auto conflict =
       conflict_of("gpus: [sm_90]\ntoolkit:\n  nvcc: \"13.10\"\nplatforms: [linux-x86_64]\n");
