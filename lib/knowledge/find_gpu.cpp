@@ -155,6 +155,65 @@ Result<GpuTarget> check_form(const Architecture& architecture, const GpuTarget& 
   return tl::unexpected<Error>(std::move(error));
 }
 
+constexpr std::size_t k_most_near = 3;
+
+/// The targets that `spelling` (sm_12, sm_1200, sm_12f) may have been meant for: a digit that is
+/// missing or too much at the end is likelier than any other slip, then one at the beginning.
+std::vector<std::string> near_targets(const std::vector<Architecture>& architectures,
+                                      std::string_view spelling) {
+  const auto begin = std::min(spelling.find_first_of("0123456789"), spelling.size());
+  const auto end = std::min(spelling.find_first_not_of("0123456789.", begin), spelling.size());
+  std::string digits(spelling.substr(begin, end - begin));
+  std::erase(digits, '.');
+  const auto letters = spelling.substr(end);
+  const auto name_of = [&](const Architecture& architecture) {
+    auto target = architecture.target;
+    const bool has_form =
+        (letters == "a" && architecture.a_since) || (letters == "f" && architecture.f_since);
+    target.suffix = has_form ? letters.front() : '\0';
+    return target.sm();
+  };
+  const auto those = [&](const auto& is_near) {
+    std::vector<std::string> names;
+    for (const auto& architecture : architectures) {
+      const auto number = fmt::format("{}{}", architecture.target.major, architecture.target.minor);
+      if (is_near(number) && names.size() < k_most_near) {
+        names.push_back(name_of(architecture));
+      }
+    }
+    return names;
+  };
+  if (digits.empty()) {
+    return {};
+  }
+  auto names = those([&](const std::string& number) {
+    return number.starts_with(digits) || digits.starts_with(number);
+  });
+  if (names.empty() && digits.size() > 1) {
+    names = those([&](const std::string& number) { return number.ends_with(digits); });
+  }
+  if (names.empty()) {
+    std::vector<std::string> all;
+    for (const auto& architecture : architectures) {
+      all.push_back(name_of(architecture));
+    }
+    const auto near = did_you_mean("sm_" + digits + std::string(letters), all);
+    names = near.empty() ? names : std::vector<std::string>{near};
+  }
+  return names;
+}
+
+Result<GpuTarget> no_target(const Knowledge& knowledge, std::string_view text,
+                            std::string_view spelling) {
+  CUKIT_TRY_ASSIGN(const auto* architectures, knowledge.architectures());
+  const auto near = near_targets(*architectures, spelling);
+  return tl::unexpected<Error>(unknown(
+      text, near.empty()
+                ? "write sm_90, sm_120a, sm_120f, a compute capability such as \"12.0\" or a "
+                  "product's name; `cukit gpus` lists what is known"
+                : fmt::format("did you mean `{}`? `cukit gpus` lists all", join(near, "` or `"))));
+}
+
 } // namespace
 
 Result<GpuTarget> find_gpu(const Knowledge& knowledge, std::string_view text) {
@@ -162,9 +221,7 @@ Result<GpuTarget> find_gpu(const Knowledge& knowledge, std::string_view text) {
   const auto target = GpuTarget::parse(spelling);
   if (!target) {
     if (spelling.starts_with("sm_") || spelling.starts_with("compute_") || words_of(text).empty()) {
-      return tl::unexpected<Error>(
-          unknown(text, "write sm_90, sm_120a, sm_120f, a compute capability such as \"12.0\" or a "
-                        "product's name"));
+      return no_target(knowledge, text, spelling);
     }
     return find_product(knowledge, text);
   }
@@ -172,14 +229,7 @@ Result<GpuTarget> find_gpu(const Knowledge& knowledge, std::string_view text) {
   if (const auto* architecture = find_architecture(*architectures, *target)) {
     return check_form(*architecture, *target);
   }
-  std::vector<std::string> names;
-  for (const auto& architecture : *architectures) {
-    names.push_back(architecture.target.sm());
-  }
-  const auto near = did_you_mean(target->plain().sm(), names);
-  return tl::unexpected<Error>(
-      unknown(text, near.empty() ? "`cukit gpus` lists what is known"
-                                 : fmt::format("did you mean `{}`? `cukit gpus` lists all", near)));
+  return no_target(knowledge, text, spelling);
 }
 
 } // namespace cukit::knowledge

@@ -207,6 +207,12 @@ TEST(FindGpu, refuses_what_nobody_makes_and_names_the_nearest) {
   const auto& knowledge = binary();
   const std::pair<const char*, const char*> expected[] = {{"sm_125", "did you mean `sm_12"},
                                                           {"sm_130", "did you mean `sm_1"},
+                                                          {"sm_12", "did you mean `sm_120`"},
+                                                          {"12", "did you mean `sm_120`"},
+                                                          {"sm_12f", "did you mean `sm_120f`"},
+                                                          {"sm_1200", "did you mean `sm_120`"},
+                                                          {"sm_9", "did you mean `sm_90`"},
+                                                          {"compute_10a", "did you mean `sm_100a`"},
                                                           {"RTX 5O90", "did you mean `"},
                                                           {"Voodoo 2", "cukit gpus"},
                                                           {"", "write sm_90"},
