@@ -26,7 +26,32 @@ bool forget(lock::Lock& lock, const std::string& name) {
   return erased > 0;
 }
 
+bool holds(const lock::Lock& lock, const std::string& name) {
+  return std::any_of(lock.platforms.begin(), lock.platforms.end(), [&](const auto& platform) {
+    return std::any_of(platform.artifacts.begin(), platform.artifacts.end(),
+                       [&](const lock::Artifact& artifact) {
+                         return name == k_ptxas ? is_part(artifact)
+                                                : artifact.component == name && !is_part(artifact);
+                       });
+  });
+}
+
 } // namespace
+
+std::string comes_with(const lock::Lock& lock, const std::string& name,
+                       const std::vector<knowledge::Component>& recipes) {
+  if (holds(lock, name)) {
+    return {};
+  }
+  std::string carrier;
+  const auto* component = knowledge::find_component(recipes, name);
+  if (name == k_ptxas) {
+    carrier = "nvcc";
+  } else if (component != nullptr && component->redist.is_older(lock.release)) {
+    carrier = component->redist.older->within;
+  }
+  return !carrier.empty() && holds(lock, carrier) ? carrier : std::string();
+}
 
 Result<std::optional<lock::Lock>> kept_choices(const std::optional<lock::Lock>& earlier,
                                                const std::vector<std::string>& components,
@@ -40,7 +65,8 @@ Result<std::optional<lock::Lock>> kept_choices(const std::optional<lock::Lock>& 
     const auto* component = knowledge::find_component(*recipes, name);
     const bool is_release =
         name == k_release || (component != nullptr && component->follows == "core");
-    if (name != k_release && !forget(kept, name)) {
+    const bool is_carried = !comes_with(*earlier, name, *recipes).empty();
+    if (name != k_release && !is_carried && !forget(kept, name)) {
       std::vector<std::string> known{std::string(k_release)};
       for (const auto& platform : earlier->platforms) {
         for (const auto& artifact : platform.artifacts) {

@@ -13,4 +13,9 @@ Result<std::optional<lock::Lock>> kept_choices(const std::optional<lock::Lock>& 
                                                const std::vector<std::string>& components,
                                                const knowledge::Knowledge& knowledge);
 
+/// The component in whose artifact the lock has `name`, which has none of its own there (ptxas in
+/// nvcc's, unless the manifest asked for a newer one); else empty.
+std::string comes_with(const lock::Lock& lock, const std::string& name,
+                       const std::vector<knowledge::Component>& recipes);
+
 } // namespace cukit::pipeline

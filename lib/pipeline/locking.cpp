@@ -1,6 +1,7 @@
 #include "pipeline/locking.hpp"
 
 #include "base/strings.hpp"
+#include "base/user_file.hpp"
 #include "host/machine.hpp"
 #include "pipeline/kept.hpp"
 #include "pipeline/offers.hpp"
@@ -148,6 +149,15 @@ tl::unexpected<Failure> stale_error(const Locked& result) {
       .hint = fmt::format("run `cukit lock {}` and commit the result", result.manifest.file)}));
 }
 
+/// The text of a lock; of a link that leads to nothing, as of an empty file, there is none.
+Result<std::string> read_existing_lock(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error) && !error) {
+    return std::string();
+  }
+  return read_file(path, limits::k_lock_bytes);
+}
+
 /// Fills `why` with the reason the existing lock does not hold; empty when it does.
 Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
                              resolve::MachineFacts& machine) {
@@ -156,8 +166,10 @@ Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
   result.path = lock::lock_path(manifest_path);
   std::string text;
   if (path_exists(result.path)) {
-    CUKIT_TRY_ASSIGN(result.lock, lock::load(result.path));
-    CUKIT_TRY_ASSIGN(text, read_file(result.path, limits::k_lock_bytes));
+    CUKIT_TRY_ASSIGN(text, read_existing_lock(result.path));
+  }
+  if (!trim(text).empty()) {
+    CUKIT_TRY_ASSIGN(result.lock, lock::read(text, result.path.string()));
     result.before = result.lock;
   }
   if (session.settings.lock_mode == LockMode::frozen && result.before) {
@@ -166,7 +178,7 @@ Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
   CUKIT_TRY_ASSIGN(
       machine, machine_facts(session, result.manifest, result.before ? &*result.before : nullptr));
   if (!result.before) {
-    result.why = "there is none yet";
+    result.why = path_exists(result.path) ? "there is nothing in it" : "there is none yet";
     return result;
   }
   CUKIT_TRY_ASSIGN(result.why,
@@ -280,6 +292,28 @@ Result<void> add_venv_notes(const manifest::Manifest& manifest, std::vector<reso
   return {};
 }
 
+/// An upgrade of single components that changed nothing.
+Result<resolve::Note> why_it_stays(const lock::Lock& lock, const std::vector<std::string>& names,
+                                   const knowledge::Knowledge& knowledge) {
+  CUKIT_TRY_ASSIGN(const auto* recipes, knowledge.components());
+  std::vector<std::string> texts;
+  for (const auto& name : names) {
+    const auto carrier = comes_with(lock, name, *recipes);
+    if (carrier.empty()) {
+      texts.push_back(fmt::format("{} stays: CUDA {} goes with it, or nothing newer is offered; "
+                                  "--upgrade=cuda lets the release go",
+                                  name, lock.release.text()));
+    } else {
+      texts.push_back(fmt::format("{0} stays: it is {1}'s own and goes with it (--upgrade={1})",
+                                  name, carrier));
+      texts.back() += name == "ptxas" ? "; a newer one is taken where the manifest asks for it "
+                                        "(toolkit: {ptxas: \">=VERSION\"})"
+                                      : "";
+    }
+  }
+  return resolve::Note{.text = join(texts, "; "), .source = "--upgrade"};
+}
+
 } // namespace
 
 Result<resolve::MachineFacts> machine_facts(Session& session, manifest::Manifest& manifest,
@@ -333,14 +367,11 @@ Outcome<Locked> ensure_lock(Session& session, const fs::path& manifest_path) {
   result.changed = !result.before || read_file(result.path, limits::k_lock_bytes) != text;
   result.lock = std::move(resolution.lock);
   if (!result.changed && !settings.upgrade.empty()) {
-    result.notes.push_back(
-        {.text = fmt::format("{} stays: CUDA {} goes with it, or nothing newer is offered; "
-                             "--upgrade=cuda lets the release go",
-                             join(settings.upgrade, ", "), result.lock.release.text()),
-         .source = "--upgrade"});
+    CUKIT_TRY_ASSIGN(auto note, why_it_stays(result.lock, settings.upgrade, session.knowledge));
+    result.notes.push_back(std::move(note));
   }
   if (result.changed && !settings.dry_run) {
-    CUKIT_TRY(write_file_atomic(result.path, text));
+    CUKIT_TRY(write_user_file(result.path, text));
   }
   return result;
 }

@@ -45,6 +45,18 @@ TEST(Kept, ptxas_is_the_part_and_not_nvcc) {
   EXPECT_EQ(count(*lock, "nvcc"), 1);
 }
 
+/// Where nothing asked for a newer one the lock holds it all the same, in nvcc's own package.
+TEST(Kept, ptxas_that_comes_with_nvcc_is_no_mistake) {
+  const auto lock = *lock::load(fs::path(CUKIT_SOURCE_DIR) / "manifests/quickstart.lock.yaml");
+  const auto knowledge = knowledge::Knowledge::embedded();
+  const auto kept = kept_choices(lock, {"ptxas"}, knowledge);
+  ASSERT_TRUE(kept.has_value()) << kept.error().message;
+  EXPECT_EQ(lock::write(**kept), lock::write(lock));
+  EXPECT_EQ(comes_with(lock, "ptxas", **knowledge.components()), "nvcc");
+  EXPECT_EQ(comes_with(example(), "ptxas", **knowledge.components()), "");
+  EXPECT_EQ(comes_with(lock, "cccl", **knowledge.components()), "");
+}
+
 TEST(Kept, the_compiler_lets_the_release_go) {
   EXPECT_EQ(kept({"nvcc"})->release, Version());
   EXPECT_EQ(kept({"cuda"})->release, Version());
