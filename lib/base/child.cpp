@@ -1,6 +1,7 @@
 #include "base/child.hpp"
 
 #include "base/fd.hpp"
+#include "base/start_failure.hpp"
 
 #include <array>
 #include <cerrno>
@@ -48,7 +49,9 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
-  sigaction(SIGPIPE, &standard, nullptr);
+  for (const int number : {SIGPIPE, SIGXFSZ, SIGCHLD}) { // compilers expect nobody's choice
+    sigaction(number, &standard, nullptr);
+  }
   if (::dup2(in, 0) >= 0 && ::dup2(out, 1) >= 0 && ::dup2(err, 2) >= 0 &&
       (directory == nullptr || ::chdir(directory) == 0)) {
     ::execve(program, arguments, environment);
@@ -199,7 +202,7 @@ Result<Finished> run_command(const Command& command, const std::stop_token& stop
   while ((count = ::read(report.read.get(), &number, sizeof number)) < 0 && errno == EINTR) {
   }
   if (count == sizeof number) {
-    return fail_errno(number, "cannot start {}", program);
+    return tl::unexpected<Error>(start_error(number, program));
   }
   return supervise(group, std::move(out.read), std::move(err.read), std::move(in.write), command,
                    stop);

@@ -24,6 +24,10 @@ Error errno_error(int number, std::string message) {
     error.hint =
         "free some space, or point CUKIT_HOME at a larger disk, and run the same command again";
     break;
+  case EFBIG:
+    error.hint = "raise the limit of a file's size (`ulimit -f`), or point CUKIT_HOME at a file "
+                 "system that keeps larger files, and run the same command again";
+    break;
   case EACCES:
   case EPERM:
     error.hint = "check who owns the path, or point CUKIT_HOME at a folder you may write";

@@ -127,9 +127,27 @@ std::vector<std::string> foreign_in(const ToolkitEnvironment& environment,
 
 } // namespace
 
+std::string why_unnameable(const fs::path& folder) {
+  const auto& text = folder.string();
+  if (std::any_of(text.begin(), text.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
+    return "its path holds a control character, which no line of variables can hold";
+  }
+  return text.find(':') == std::string::npos
+             ? std::string()
+             : "its path holds a colon, at which PATH, LD_LIBRARY_PATH and their like part folders";
+}
+
 Result<ToolkitEnvironment> environment(const Request& request,
                                        const knowledge::Knowledge& knowledge) {
   const std::string tree = request.tree.string();
+  if (const auto why = why_unnameable(request.tree); !why.empty()) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = "no variable can name this toolkit: " + why,
+              .where = tree,
+              .hint = "a toolkit can be moved: rename the folder, or point CUKIT_HOME at another"});
+  }
   ToolkitEnvironment result;
   result.set = {
       {"CUDA_HOME", tree, false, "torch, FlashInfer, tvm-ffi, DeepGEMM"},

@@ -29,6 +29,10 @@ struct ToolkitEnvironment {
   std::vector<Variable> set;
   std::vector<std::string> unset;
 };
+/// Why no variable can name a tree below that folder, or empty: PATH and its like part folders by
+/// colons and have no escape for one, and a line of NAME=VALUE ends at the first line end.
+[[nodiscard]] std::string why_unnameable(const fs::path& folder);
+
 Result<ToolkitEnvironment> environment(const Request& request,
                                        const knowledge::Knowledge& knowledge);
 

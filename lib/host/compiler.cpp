@@ -2,6 +2,7 @@
 
 #include "base/child.hpp"
 #include "base/strings.hpp"
+#include "base/user_file.hpp"
 #include "host/machine.hpp"
 
 #include <array>
@@ -58,8 +59,8 @@ Result<std::string> locate(const Environment& environment, const std::string& wa
     }
     return found;
   }
+  CUKIT_TRY_ASSIGN(const auto path, absolute_path(wanted));
   std::error_code error;
-  const fs::path path = fs::absolute(wanted, error);
   if (fs::is_directory(path, error)) { // nvcc takes a folder too
     for (const char* name : {"g++", "clang++"}) {
       if (is_program(path / name)) {

@@ -1,5 +1,6 @@
 #include "archive/plain_tar.hpp"
 #include "base/strings.hpp"
+#include "base/user_file.hpp"
 #include "pipeline/bring.hpp"
 #include "pipeline/bundle.hpp"
 #include "pipeline/recorder.hpp"
@@ -108,7 +109,9 @@ Outcome<Bundled> make_bundle(Session& session, const std::vector<fs::path>& mani
                              const fs::path& file, const std::vector<Platform>& platforms) {
   CUKIT_TRY_ASSIGN(const auto needed, find_needed(session, manifests, platforms, true));
   CUKIT_TRY(store::prepare(session.home));
-  const auto folder = fs::absolute(file).parent_path();
+  CUKIT_TRY_ASSIGN(const auto named, absolute_path(file));
+  CUKIT_TRY_ASSIGN(const auto target, replaceable_file(named));
+  const auto folder = target.parent_path();
   CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(folder, ".cukit-bundle-"));
   std::vector<Piece> pieces;
   for (const auto* artifact : needed.needs.artifacts) {
@@ -132,7 +135,7 @@ Outcome<Bundled> make_bundle(Session& session, const std::vector<fs::path>& mani
   CUKIT_TRY(archive::write_plain_tar(made, content.items, session.stop));
   std::error_code unknown;
   Bundled result{.artifacts = 0, .parts = 0, .bytes = fs::file_size(made, unknown)};
-  CUKIT_TRY(rename_path(made, file));
+  CUKIT_TRY(rename_path(made, target));
   CUKIT_TRY(sync_directory(folder));
   for (const auto& piece : pieces) {
     ++(piece.recorded ? result.parts : result.artifacts);

@@ -1,5 +1,6 @@
 #include "pipeline/trees.hpp"
 
+#include "base/user_file.hpp"
 #include "pipeline/entries.hpp"
 
 #include <sys/stat.h>
@@ -143,8 +144,7 @@ Result<void> rebuild_tree(Session& session, const lock::Lock& lock) {
 
 Result<Built> ensure_prefix(Session& session, const lock::Lock& lock) {
   CUKIT_TRY_ASSIGN(const auto* part, part_of(session, lock));
-  std::error_code error;
-  const auto prefix = fs::absolute(session.settings.prefix, error).lexically_normal();
+  CUKIT_TRY_ASSIGN(const auto prefix, absolute_path(session.settings.prefix));
   const auto target = prefix.has_filename() ? prefix : prefix.parent_path();
   CUKIT_TRY(check_prefix(target));
   const auto id = lock::tree_id(lock, *part);

@@ -103,7 +103,7 @@ Result<Address> address(std::string_view text, std::string origin, const fs::pat
 fs::path working_folder() {
   std::error_code error;
   auto folder = fs::current_path(error);
-  return error ? fs::path("/") : folder;
+  return error ? fs::path("/proc/self/cwd") : folder; // a deleted one: nothing is found below it
 }
 
 std::optional<bool> truth(std::string_view text) {

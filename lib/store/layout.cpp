@@ -1,6 +1,7 @@
 #include "store/layout.hpp"
 
 #include "base/strings.hpp"
+#include "base/user_file.hpp"
 #include "store/system_store.hpp"
 
 #include <charconv>
@@ -74,11 +75,7 @@ namespace {
 
 Result<Home> private_home(const Environment& environment) {
   if (const auto own = environment.get("CUKIT_HOME")) {
-    std::error_code error;
-    const fs::path root = fs::absolute(*own, error).lexically_normal();
-    if (error) {
-      return fail_errno(error.value(), "cannot find the folder CUKIT_HOME={}", *own);
-    }
+    CUKIT_TRY_ASSIGN(const auto root, absolute_path(*own));
     // Without a trailing slash, so that paths made from it and printed look the same everywhere.
     const fs::path folder = root.has_filename() ? root : root.parent_path();
     return Home{folder, folder / "cache"};

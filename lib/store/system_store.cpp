@@ -44,7 +44,8 @@ fs::path system_root(const Environment& environment) {
     return {};
   }
   std::error_code error;
-  const fs::path root = fs::absolute(*named, error).lexically_normal();
+  auto root = fs::absolute(*named, error).lexically_normal();
+  root = error ? fs::path(*named) : root;
   return root.has_filename() ? root : root.parent_path();
 }
 

@@ -1,5 +1,6 @@
 #include "base/strings.hpp"
 #include "base/thread_pool.hpp"
+#include "base/user_file.hpp"
 #include "validate/compile.hpp"
 #include "validate/libraries.hpp"
 
@@ -183,12 +184,8 @@ Result<Report> build(const assemble::Tree& tree, const knowledge::Knowledge& kno
   CUKIT_TRY_ASSIGN(const auto kernels, load_kernels(knowledge, options.suites));
   CUKIT_TRY_ASSIGN(const auto compiler,
                    host::host_compiler(options.environment, options.host_compiler, stop));
-  std::error_code error;
-  const fs::path folder = fs::absolute(out, error);
-  const fs::path root = error ? fs::path() : fs::absolute(tree.path, error);
-  if (error) {
-    return fail_errno(error.value(), "cannot tell where {} is", out.string());
-  }
+  CUKIT_TRY_ASSIGN(const auto folder, absolute_path(out));
+  CUKIT_TRY_ASSIGN(const auto root, absolute_path(tree.path));
   CUKIT_TRY(prepare_folder(folder));
   CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(folder, ".build-"));
   const Toolchain toolchain{.tree = root,

@@ -2,6 +2,7 @@
 
 #include "base/strings.hpp"
 #include "base/thread_pool.hpp"
+#include "base/user_file.hpp"
 #include "validate/outcome.hpp"
 
 #include <algorithm>
@@ -153,11 +154,7 @@ Result<Report> run(const fs::path& folder, const host::Devices& devices, Progres
 Result<Report> run_limited(const fs::path& folder, const host::Devices& devices,
                            const RunLimits& limits, Progress& progress,
                            const std::stop_token& stop) {
-  std::error_code error;
-  const fs::path root = fs::absolute(folder, error);
-  if (error) {
-    return fail_errno(error.value(), "cannot tell where {} is", folder.string());
-  }
+  CUKIT_TRY_ASSIGN(const auto root, absolute_path(folder));
   CUKIT_TRY_ASSIGN(const auto bundle, load_bundle(root));
   CUKIT_TRY(check_files(bundle, root));
   auto turns = plan_turns(bundle, devices);
