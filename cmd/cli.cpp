@@ -1,11 +1,14 @@
 #include "cli.hpp"
 
 #include "base/strings.hpp"
+#include "base/user_file.hpp"
+#include "command_line.hpp"
+#include "export/environment.hpp"
 #include "lock/lock.hpp"
 #include "names/names.hpp"
 #include "pipeline/trees.hpp"
 
-#include <cstdio>
+#include <algorithm>
 #include <unistd.h>
 
 namespace cukit::cmd {
@@ -64,6 +67,7 @@ void SettingsOptions::add_tree_options(CLI::App& app) {
                  "linux-x86_64, linux-sbsa or linux-aarch64; default: this machine's")
       ->type_name("NAME");
   app.add_option("--prefix", prefix, "Put a self-contained copy there, and nothing anywhere else")
+      ->check(text_name())
       ->type_name("DIR");
   app.add_option("--durability", durability,
                  "full: nothing is renamed before it is on disk; normal: leave that to the kernel")
@@ -107,18 +111,39 @@ Result<std::vector<Platform>> parse_platforms(const std::vector<std::string>& na
   return result;
 }
 
+namespace {
+
+/// Where a tree is made must be a place that its variables can name.
+Result<void> check_place(const store::Home& home, const std::string& prefix) {
+  const auto why = exports::why_unnameable(prefix.empty() ? home.root : fs::path(prefix));
+  if (why.empty()) {
+    return {};
+  }
+  return tl::unexpected<Error>(
+      Error{.code = ErrorCode::usage,
+            .message = "a toolkit there could not be used: " + why,
+            .where = prefix.empty() ? home.root.string() : prefix,
+            .hint = prefix.empty() ? "point CUKIT_HOME at a folder without such a character"
+                                   : "choose another folder for --prefix"});
+}
+
+} // namespace
+
 Result<OpenSession> open_session(Invocation& invocation, const pipeline::Settings& settings) {
   OpenSession result;
   store::Home home;
   if (!settings.prefix.empty() && !invocation.environment.get("CUKIT_HOME") &&
       !invocation.options.system) {
-    const auto parent = fs::absolute(settings.prefix).lexically_normal().parent_path();
+    CUKIT_TRY_ASSIGN(const auto prefix, absolute_path(settings.prefix));
+    CUKIT_TRY(check_place(home, prefix.string()));
+    const auto parent = prefix.parent_path();
     CUKIT_TRY_ASSIGN(result.temporary_home,
                      TempDirectory::create(parent.empty() ? "/" : parent, ".cukit-home-"));
     home.root = result.temporary_home->path();
     home.cache = home.root / "cache";
   } else {
     CUKIT_TRY_ASSIGN(home, invocation.home());
+    CUKIT_TRY(check_place(home, settings.prefix));
     invocation.worked_on = home;
   }
   result.session =
@@ -133,26 +158,60 @@ Result<OpenSession> open_session(Invocation& invocation, const SettingsOptions& 
 }
 
 void print_json(const text::Json& json) {
-  std::fputs((json.dump() + "\n").c_str(), stdout);
+  ui::print_data(json.dump() + "\n");
+}
+
+namespace {
+
+/// A word of a sentence that may hold a URL, also one that became a path (https:/USER@HOST).
+std::string without_login(std::string_view word) {
+  const auto mark = word.find(":/");
+  if (mark == std::string_view::npos || word.find('@', mark) == std::string_view::npos) {
+    return std::string(word);
+  }
+  const auto begin = std::min(word.find_first_not_of('/', mark + 1), word.size());
+  constexpr std::string_view scheme = "x://";
+  const auto shown = redact_url(std::string(scheme) + std::string(word.substr(begin)));
+  return std::string(word.substr(0, begin)) + shown.substr(scheme.size());
+}
+
+} // namespace
+
+std::string without_logins(std::string_view text) {
+  constexpr std::string_view ends = " \t\r\n`'\"<>|";
+  std::string out;
+  while (!text.empty()) {
+    const auto word = text.substr(0, text.find_first_of(ends));
+    out += without_login(word);
+    text.remove_prefix(word.size());
+    const auto between = text.substr(0, std::min(text.find_first_not_of(ends), text.size()));
+    out += between;
+    text.remove_prefix(between.size());
+  }
+  return out;
 }
 
 text::Json error_json(const Error& error) {
   auto causes = text::Json::list();
   for (const auto& cause : error.causes) {
-    causes.add(cause);
+    causes.add(without_logins(cause));
   }
   return text::Json::object()
       .set("schema", "cukit.error/1")
       .set("code", static_cast<int>(error.code))
-      .set("message", error.message)
-      .set("where", error.where)
+      .set("message", without_logins(error.message))
+      .set("where", without_logins(error.where))
       .set("causes", causes)
-      .set("hint", error.hint);
+      .set("hint", without_logins(error.hint));
 }
 
-text::Json conflict_json(const resolve::Conflict& conflict) {
+namespace {
+
+/// Sets the demands and the ways out of one clash.
+void add_clash(text::Json& json, const std::vector<resolve::Demand>& clash,
+               const std::vector<resolve::WayOut>& ways_out) {
   auto demands = text::Json::list();
-  for (const auto& demand : conflict.demands) {
+  for (const auto& demand : clash) {
     demands.add(text::Json::object()
                     .set("text", demand.text)
                     .set("file", demand.file)
@@ -161,7 +220,7 @@ text::Json conflict_json(const resolve::Conflict& conflict) {
                     .set("source", demand.source));
   }
   auto ways = text::Json::list();
-  for (const auto& way : conflict.ways_out) {
+  for (const auto& way : ways_out) {
     auto steps = text::Json::list();
     for (const auto& step : way.steps) {
       steps.add(step);
@@ -171,25 +230,73 @@ text::Json conflict_json(const resolve::Conflict& conflict) {
                  .set("result", way.result)
                  .set("steps", steps));
   }
-  return text::Json::object()
-      .set("schema", "cukit.conflict/1")
-      .set("demands", demands)
-      .set("ways_out", ways);
+  json.set("demands", demands).set("ways_out", ways);
+}
+
+} // namespace
+
+text::Json conflict_json(const resolve::Conflict& conflict) {
+  auto json = text::Json::object().set("schema", "cukit.conflict/1");
+  add_clash(json, conflict.demands, conflict.ways_out);
+  auto further = text::Json::list();
+  for (const auto& clash : conflict.further) {
+    auto one = text::Json::object();
+    add_clash(one, clash.demands, clash.ways_out);
+    further.add(one);
+  }
+  return json.set("further", further);
+}
+
+std::string error_text(const ui::Terminal& terminal, const Error& error) {
+  std::string out = terminal.paint(ui::Style::bad, "error") + ": " +
+                    printable(without_logins(error.message)) + "\n";
+  if (!error.where.empty()) {
+    out += "  at " + printable(without_logins(error.where)) + "\n";
+  }
+  for (const auto& cause : error.causes) {
+    out += "  " + terminal.paint(ui::Style::dim, "because") + " " +
+           printable(without_logins(cause)) + "\n";
+  }
+  if (!error.hint.empty()) {
+    out += "  " + terminal.paint(ui::Style::accent, "next") + ": " +
+           printable(without_logins(error.hint)) + "\n";
+  }
+  return out;
 }
 
 namespace {
 
-std::string error_text(const ui::Terminal& terminal, const Error& error) {
-  std::string out =
-      terminal.paint(ui::Style::bad, "error") + ": " + printable(error.message) + "\n";
-  if (!error.where.empty()) {
-    out += "  at " + printable(error.where) + "\n";
+constexpr std::size_t k_shown_ways = 3;
+
+std::string demands_text(const ui::Terminal& terminal,
+                         const std::vector<resolve::Demand>& demands) {
+  std::string out;
+  for (const auto& demand : demands) {
+    out += "  - " + terminal.paint(ui::Style::bold, printable(demand.text));
+    if (demand.line > 0) {
+      out += terminal.paint(ui::Style::dim,
+                            fmt::format("  ({}:{})", printable(demand.file), demand.line));
+    }
+    const auto source = demand.source.empty() ? "" : "[" + printable(demand.source) + "]";
+    out += "\n      " +
+           ui::flow(terminal, {{printable(demand.reason)}, {source, ui::Style::dim}}, 6, 6) + "\n";
   }
-  for (const auto& cause : error.causes) {
-    out += "  " + terminal.paint(ui::Style::dim, "because") + " " + printable(cause) + "\n";
+  return out;
+}
+
+std::string ways_text(const ui::Terminal& terminal, const std::vector<resolve::WayOut>& ways) {
+  std::string out;
+  for (std::size_t i = 0; i < ways.size() && i < k_shown_ways; ++i) {
+    const auto& way = ways[i];
+    out += "  " + terminal.paint(ui::Style::accent, "*") + " " +
+           ui::flow(terminal, {{printable(way.change)}}, 4, 4) + "\n      gives " +
+           printable(way.result) + "\n";
+    for (const auto& step : way.steps) {
+      out += "      - " + ui::flow(terminal, {{printable(step)}}, 8, 8) + "\n";
+    }
   }
-  if (!error.hint.empty()) {
-    out += "  " + terminal.paint(ui::Style::accent, "next") + ": " + printable(error.hint) + "\n";
+  if (ways.size() > k_shown_ways) {
+    out += fmt::format("  ({} more with --json)\n", ways.size() - k_shown_ways);
   }
   return out;
 }
@@ -200,34 +307,17 @@ std::string conflict_text(const ui::Terminal& terminal, const Error& error,
                           const resolve::Conflict& conflict) {
   std::string out =
       terminal.paint(ui::Style::bad, "conflict") + ": " + printable(error.message) + "\n";
-  out += "  these demands cannot hold together:\n";
-  for (const auto& demand : conflict.demands) {
-    out += "  - " + terminal.paint(ui::Style::bold, printable(demand.text));
-    if (demand.line > 0) {
-      out += terminal.paint(ui::Style::dim,
-                            fmt::format("  ({}:{})", printable(demand.file), demand.line));
-    }
-    const auto source = demand.source.empty() ? "" : "[" + printable(demand.source) + "]";
-    out += "\n      " +
-           ui::flow(terminal, {{printable(demand.reason)}, {source, ui::Style::dim}}, 6, 6) + "\n";
-  }
+  out += "  these demands cannot hold together:\n" + demands_text(terminal, conflict.demands);
   if (conflict.ways_out.empty()) {
     out += "  " + terminal.paint(ui::Style::accent, "next") +
-           ": no single change solves it, so another demand collides too; leave one of these out "
-           "and run `cukit lock` again to see the rest\n";
+           ": no single change solves it; leave one of these out\n";
   } else {
-    out += "  any one of these changes solves it:\n";
-    for (std::size_t i = 0; i < conflict.ways_out.size() && i < 3; ++i) {
-      const auto& way = conflict.ways_out[i];
-      out += "  " + terminal.paint(ui::Style::accent, "*") + " " +
-             ui::flow(terminal, {{printable(way.change)}}, 4, 4) + "\n      gives " +
-             printable(way.result) + "\n";
-      for (const auto& step : way.steps) {
-        out += "      - " + ui::flow(terminal, {{printable(step)}}, 8, 8) + "\n";
-      }
-    }
-    if (conflict.ways_out.size() > 3) {
-      out += fmt::format("  ({} more with --json)\n", conflict.ways_out.size() - 3);
+    out += "  any one of these changes solves it:\n" + ways_text(terminal, conflict.ways_out);
+  }
+  for (const auto& clash : conflict.further) {
+    out += "  nor can these:\n" + demands_text(terminal, clash.demands);
+    if (!clash.ways_out.empty()) {
+      out += "  any one of these changes solves that:\n" + ways_text(terminal, clash.ways_out);
     }
   }
   return out;
@@ -240,7 +330,7 @@ int report(Invocation& invocation, const Error& error) {
   if (invocation.options.json) {
     print_json(error_json(error));
   } else {
-    std::fputs(error_text(*invocation.terminal, error).c_str(), stderr);
+    ui::say(error_text(*invocation.terminal, error));
   }
   return static_cast<int>(error.code);
 }
@@ -253,8 +343,7 @@ int report(Invocation& invocation, const pipeline::Failure& failure) {
   if (invocation.options.json) {
     print_json(*invocation.outcome);
   } else {
-    std::fputs(conflict_text(*invocation.terminal, failure.error, *failure.conflict).c_str(),
-               stderr);
+    ui::say(conflict_text(*invocation.terminal, failure.error, *failure.conflict));
   }
   return static_cast<int>(ErrorCode::conflict);
 }

@@ -4,6 +4,7 @@
 
 #include "pipeline/session.hpp"
 #include "text/json.hpp"
+#include "ui/output.hpp"
 #include "ui/terminal.hpp"
 
 #include <CLI/CLI.hpp>
@@ -120,12 +121,13 @@ Result<OpenSession> open_session(Invocation& invocation, const SettingsOptions& 
 int report(Invocation& invocation, const Error& error);
 int report(Invocation& invocation, const pipeline::Failure& failure);
 text::Json error_json(const Error& error);
+std::string error_text(const ui::Terminal& terminal, const Error& error);
 text::Json conflict_json(const resolve::Conflict& conflict);
 std::string conflict_text(const ui::Terminal& terminal, const Error& error,
                           const resolve::Conflict& conflict);
 void print_json(const text::Json& json);
-/// Signals as they were when cukit started: for a program that takes this one's place.
-void restore_signals();
+/// A sentence with the logins of the URLs in it left out: people paste them anywhere.
+std::string without_logins(std::string_view text);
 
 /// A tree by name, by path, by the beginning of its id, or by the manifest whose name it has; with
 /// what its generation knows.

@@ -2,58 +2,19 @@
 // prints its error.
 #include "base/last_resort.hpp"
 #include "cli.hpp"
+#include "command_line.hpp"
 #include "host/machine.hpp"
 #include "run_log.hpp"
+#include "signals.hpp"
 #include "ui/progress_view.hpp"
 
 #include <algorithm>
-#include <csignal>
-#include <cstdio>
 #include <cstring>
-#include <thread>
+#include <sstream>
 
 namespace cukit::cmd {
 
 namespace {
-
-/// Blocks the signals that end a program in every thread and waits for them in one: the first asks
-/// the work to stop, the second ends the program at once (what it leaves in staging/ is swept by
-/// the next run).
-class SignalWatch {
-public:
-  SignalWatch() {
-    sigemptyset(&set_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
-      sigaddset(&set_, number);
-    }
-    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
-    thread_ = std::jthread([this](const std::stop_token& over) {
-      while (!over.stop_requested()) {
-        int number = 0;
-        if (sigwait(&set_, &number) != 0 || number == SIGUSR1) {
-          continue; // SIGUSR1: the destructor wakes us
-        }
-        if (source_.stop_requested()) {
-          std::_Exit(130);
-        }
-        source_.request_stop();
-      }
-    });
-  }
-  SignalWatch(const SignalWatch&) = delete;
-  SignalWatch& operator=(const SignalWatch&) = delete;
-  ~SignalWatch() {
-    thread_.request_stop();
-    pthread_kill(thread_.native_handle(), SIGUSR1);
-  }
-  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
-
-private:
-  sigset_t set_{};
-  std::stop_source source_;
-  std::jthread thread_;
-};
 
 void add_global_options(CLI::App& app, GlobalOptions& options) {
   app.add_flag("--json", options.json, "One JSON object on standard output instead of text");
@@ -75,23 +36,43 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       "Go on where the file system keeps no locks; only when no other cukit is at work there");
 }
 
-/// Everything behind `doctor --watch` is the build's, its options too; `--` says so to the parser,
-/// which otherwise takes `-j` of `make -j` for its own. In the parser's order: the last one first.
-std::vector<std::string> arguments_of(int argc, char** argv) {
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  bool is_doctor = false;
-  for (auto at = arguments.begin(); at != arguments.end() && *at != "--" && *at != "run"; ++at) {
-    is_doctor = is_doctor || *at == "doctor";
-    if (is_doctor && *at == "--watch") {
-      const auto command = std::next(at);
-      if (command != arguments.end() && !command->starts_with('-')) {
-        arguments.insert(command, "--");
-      }
-      break;
-    }
+int refused(const Error& error, bool wants_json) {
+  const Environment environment = Environment::of_this_process();
+  if (wants_json) {
+    print_json(error_json(error));
+  } else {
+    ui::say(error_text(ui::Terminal(environment, "auto", 2), error));
   }
-  std::reverse(arguments.begin(), arguments.end());
-  return arguments;
+  return static_cast<int>(error.code);
+}
+
+/// Reads the command line into `app`; an exit code where there is nothing more to do.
+std::optional<int> parse(CLI::App& app, const std::vector<std::string>& given) {
+  const bool wants_json = std::find(given.begin(), given.end(), "--json") != given.end();
+  auto words = understood(app, given);
+  if (!words) {
+    return refused(words.error(), wants_json);
+  }
+  try {
+    std::reverse(words->begin(), words->end()); // the parser's order
+    app.parse(*std::move(words));
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    if (app.exit(error, out, out) == 0) { // --help and --version
+      ui::print(out.str());
+      return 0;
+    }
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
+        app.get_subcommands().empty()) {
+      ui::say(app.help());
+      return static_cast<int>(ErrorCode::usage);
+    }
+    return refused(mistake(app, error), wants_json);
+  }
+  if (const auto complete = refuse_empty_values(app); !complete) {
+    return refused(complete.error(), wants_json);
+  }
+  return std::nullopt;
 }
 
 int run(int argc, char** argv) {
@@ -118,13 +99,8 @@ int run(int argc, char** argv) {
         register_init, register_mirror, register_bundle, register_doctor}) {
     enroll(commands);
   }
-  try {
-    app.parse(arguments_of(argc, argv));
-  } catch (const CLI::Success& done) { // --help and --version
-    return app.exit(done);
-  } catch (const CLI::ParseError& error) {
-    app.exit(error);
-    return static_cast<int>(ErrorCode::usage);
+  if (const auto code = parse(app, {argv + 1, argv + argc})) {
+    return *code;
   }
   if (!invocation.environment.get("PATH")) {
     invocation.environment.set("PATH", "/usr/local/bin:/usr/bin:/bin");
@@ -140,25 +116,13 @@ int run(int argc, char** argv) {
 
 } // namespace
 
-void restore_signals() {
-  sigset_t none;
-  sigemptyset(&none);
-  pthread_sigmask(SIG_SETMASK, &none, nullptr);
-  std::signal(SIGPIPE, SIG_DFL);
-}
-
 } // namespace cukit::cmd
 
 int main(int argc, char** argv) {
+  cukit::ui::open_standard_descriptors();
   cukit::install_last_resort();
   if (argc == 2 && std::strcmp(argv[1], "--probe-devices") == 0) {
     return cukit::host::probe_devices_main();
   }
-  const int code = cukit::cmd::run(argc, argv);
-  // A full disk behind a redirection is first seen here.
-  if (std::fflush(stdout) != 0 && code == 0) {
-    std::fputs("cukit: cannot write to standard output\n", stderr);
-    return static_cast<int>(cukit::ErrorCode::host);
-  }
-  return code;
+  return cukit::ui::exit_code_after_output(cukit::cmd::run(argc, argv));
 }

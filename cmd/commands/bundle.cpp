@@ -1,9 +1,7 @@
 #include "pipeline/bundle.hpp"
 
 #include "base/strings.hpp"
-#include "cli.hpp"
-
-#include <cstdio>
+#include "command_line.hpp"
 
 namespace cukit::cmd {
 
@@ -37,12 +35,10 @@ int run_bundle(Invocation& invocation, const Options& options) {
                    .set("parts", static_cast<std::uint64_t>(done->parts))
                    .set("downloaded_bytes", bytes));
   } else {
-    std::fputs(fmt::format("{}: {} with {} artifacts and {} parts ({} downloaded)\n  use it  cukit "
-                           "up --bundle {}\n",
-                           printable(options.file), human_bytes(done->bytes), done->artifacts,
-                           done->parts, human_bytes(bytes), printable(options.file))
-                   .c_str(),
-               stdout);
+    ui::print(fmt::format("{}: {} with {} artifacts and {} parts ({} downloaded)\n  use it  cukit "
+                          "up --bundle {}\n",
+                          printable(options.file), human_bytes(done->bytes), done->artifacts,
+                          done->parts, human_bytes(bytes), printable(options.file)));
   }
   return 0;
 }
@@ -55,7 +51,10 @@ void register_bundle(Commands& commands) {
       "bundle", "Everything that manifests need in one file, for a machine without a network",
       [options](Invocation& invocation) { return run_bundle(invocation, *options); });
   app->add_option("MANIFEST", options->manifests, "Manifests (YAML)")->required();
-  app->add_option("-o,--output", options->file, "The file to write")->required()->type_name("FILE");
+  app->add_option("-o,--output", options->file, "The file to write")
+      ->required()
+      ->check(text_name())
+      ->type_name("FILE");
   options->settings.add_lock_options(*app);
   add_platforms_option(*app, options->platforms);
 }

@@ -1,8 +1,6 @@
 // `cukit diff A B`: what changes for somebody who goes from one lock to another.
 #include "commands/locks.hpp"
 
-#include <cstdio>
-
 namespace cukit::cmd {
 
 namespace {
@@ -28,7 +26,7 @@ Result<int> run_diff(Invocation& invocation, const DiffOptions& options) {
     std::string out = fmt::format("{} -> {}: {}\n", terminal.paint(ui::Style::bold, from.name),
                                   terminal.paint(ui::Style::bold, to.name),
                                   diff.empty() ? "the same toolkit" : head);
-    std::fputs((out + diff_text(terminal, diff)).c_str(), stdout);
+    ui::print(out + diff_text(terminal, diff));
   }
   return options.exit_code && !diff.empty() ? 1 : 0;
 }

@@ -7,7 +7,6 @@
 #include "commands/doctor_watch.hpp"
 #include "doctor/image_root.hpp"
 
-#include <cstdio>
 #include <unistd.h>
 
 namespace cukit::cmd {
@@ -171,10 +170,8 @@ int show_rules(Invocation& invocation, const DoctorOptions& options) {
     return 0;
   }
   const ui::Terminal terminal(invocation.environment, invocation.options.color, STDOUT_FILENO);
-  std::fputs((options.explain.empty() ? rules_text(terminal, *all)
-                                      : explain_text(terminal, *all, options.explain))
-                 .c_str(),
-             stdout);
+  ui::print(options.explain.empty() ? rules_text(terminal, *all)
+                                    : explain_text(terminal, *all, options.explain));
   return 0;
 }
 
@@ -185,9 +182,9 @@ void show(Invocation& invocation, const DoctorOptions& options,
     return;
   }
   const ui::Terminal terminal(invocation.environment, invocation.options.color, STDOUT_FILENO);
-  std::fputs(diagnosis_text(terminal, diagnosis, options.verbose).c_str(), stdout);
+  ui::print(diagnosis_text(terminal, diagnosis, options.verbose));
   if (options.fix) {
-    std::fputs(("\n" + plan_text(terminal, diagnosis)).c_str(), stdout);
+    ui::print("\n" + plan_text(terminal, diagnosis));
   }
 }
 

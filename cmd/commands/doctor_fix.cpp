@@ -2,12 +2,13 @@
 
 #include "base/child.hpp"
 #include "base/strings.hpp"
+#include "base/user_file.hpp"
 #include "commands/doctor_text.hpp"
 #include "commands/foreground.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
+#include <unistd.h>
 
 namespace cukit::cmd {
 
@@ -68,7 +69,7 @@ bool is_cache_of(const fs::path& folder, const fs::path& home) {
 }
 
 void say(const std::string& text) {
-  std::fputs((text + "\n").c_str(), stderr);
+  ui::say(text + "\n");
 }
 
 Result<void> remove_cache(const std::string& folder, const fs::path& home) {
@@ -83,14 +84,14 @@ Result<void> remove_cache(const std::string& folder, const fs::path& home) {
 
 /// The manifest in this folder; false when another one is there.
 Result<bool> write_manifest(const std::string& text) {
-  if (path_exists(k_manifest_file)) {
+  if (::access(k_manifest_file, F_OK) == 0) {
     CUKIT_TRY_ASSIGN(const auto there, read_file(k_manifest_file, 1U << 20U));
     if (there != text) {
       say(fmt::format("left alone, it exists: {}", k_manifest_file));
     }
     return there == text;
   }
-  CUKIT_TRY(create_file(k_manifest_file, text));
+  CUKIT_TRY(write_user_file(k_manifest_file, text));
   say(fmt::format("wrote {}", k_manifest_file));
   return true;
 }
@@ -117,7 +118,6 @@ std::vector<std::string> own_command(const Invocation& invocation,
 Result<int> bring_up(const Invocation& invocation, const std::vector<std::string>& up_options) {
   std::vector<std::string> arguments{"up", k_manifest_file};
   arguments.insert(arguments.end(), up_options.begin(), up_options.end());
-  std::fflush(stdout);
   CUKIT_TRY_ASSIGN(const auto child, start_in_foreground(own_command(invocation, arguments)));
   return wait_for(child, "cukit up");
 }
@@ -134,16 +134,15 @@ Result<std::string> variables_of_toolkit(const Invocation& invocation) {
 }
 
 Result<void> write_variables(const std::string& lines) {
-  if (path_exists(k_variables_file)) {
+  if (::access(k_variables_file, F_OK) == 0) {
     CUKIT_TRY_ASSIGN(const auto there, read_file(k_variables_file, 1U << 20U));
     if (!there.starts_with(k_written_by)) {
       say(fmt::format("left alone, it exists: {}", k_variables_file));
       return {};
     }
   }
-  CUKIT_TRY(
-      write_file_atomic(k_variables_file, fmt::format("{}; for a shell: . ./{}\n{}", k_written_by,
-                                                      k_variables_file, lines)));
+  CUKIT_TRY(write_user_file(k_variables_file, fmt::format("{}; for a shell: . ./{}\n{}",
+                                                          k_written_by, k_variables_file, lines)));
   say(fmt::format("wrote {}; next: . ./{}", k_variables_file, k_variables_file));
   return {};
 }

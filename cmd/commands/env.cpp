@@ -1,8 +1,9 @@
+#include "base/start_failure.hpp"
 #include "cli.hpp"
 #include "export/environment.hpp"
+#include "signals.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <unistd.h>
 
 namespace cukit::cmd {
@@ -52,7 +53,7 @@ int run_env(Invocation& invocation, const EnvOptions& options) {
   if (!environment) {
     return report(invocation, environment.error());
   }
-  std::fputs(exports::print(*environment, *shell, invocation.environment).c_str(), stdout);
+  ui::print_data(exports::print(*environment, *shell, invocation.environment));
   return 0;
 }
 
@@ -66,7 +67,12 @@ int become(const Environment& environment, const std::vector<std::string>& comma
            Invocation& invocation) {
   std::string program = command.front();
   if (program.find('/') == std::string::npos) {
+    const auto own = fs::path(environment.get("CUDA_HOME").value_or("")) / "bin" / program;
     program = environment.find_program(program);
+    if (program != own && is_on_noexec(own)) { // else another toolkit's would run in its place
+      report(invocation, start_error(EACCES, own));
+      return k_not_executable;
+    }
   }
   if (program.empty() || !path_exists(program)) {
     report(invocation, Error{.code = ErrorCode::host,
@@ -87,7 +93,7 @@ int become(const Environment& environment, const std::vector<std::string>& comma
   environment_pointers.push_back(nullptr);
   restore_signals();
   ::execve(program.c_str(), argument_pointers.data(), environment_pointers.data());
-  report(invocation, errno_error(errno, fmt::format("cannot execute {}", program)));
+  report(invocation, start_error(errno, program));
   return k_not_executable;
 }
 

@@ -1,8 +1,6 @@
 #include "base/strings.hpp"
 #include "commands/summary.hpp"
 
-#include <cstdio>
-
 namespace cukit::cmd {
 
 namespace {
@@ -29,11 +27,9 @@ int run_fetch(Invocation& invocation, const Options& options) {
                    .set("release", locked->lock.release.text())
                    .set("downloaded_bytes", bytes));
   } else {
-    std::fputs(fmt::format("{}: everything of CUDA {} is in the store ({} downloaded)\n",
-                           locked->manifest.name.value, locked->lock.release.text(),
-                           human_bytes(bytes))
-                   .c_str(),
-               stdout);
+    ui::print(fmt::format("{}: everything of CUDA {} is in the store ({} downloaded)\n",
+                          locked->manifest.name.value, locked->lock.release.text(),
+                          human_bytes(bytes)));
   }
   return 0;
 }
@@ -56,7 +52,7 @@ int run_build(Invocation& invocation, const Options& options) {
                    .set("release", result->locked.lock.release.text())
                    .set("downloaded_bytes", opened->session->downloaded_bytes));
   } else {
-    std::fputs(up_text(invocation.output(), *result).c_str(), stdout);
+    ui::print(up_text(invocation.output(), *result));
   }
   return 0;
 }

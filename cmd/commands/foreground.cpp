@@ -1,5 +1,7 @@
 #include "commands/foreground.hpp"
 
+#include "signals.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <spawn.h>
@@ -19,13 +21,9 @@ Result<pid_t> start_in_foreground(const std::vector<std::string>& command, int o
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
   }
-  sigset_t none; // main() blocks signals in every thread; a build wants them as they were
-  sigemptyset(&none);
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  const auto& signals = callers_signals(); // a build wants them as they were
+  posix_spawnattr_setsigmask(&attributes, &signals.mask);
+  posix_spawnattr_setsigdefault(&attributes, &signals.standard);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::vector<char*> arguments;
   for (const auto& argument : command) {

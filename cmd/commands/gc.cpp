@@ -6,7 +6,6 @@
 #include "pipeline/du.hpp"
 
 #include <charconv>
-#include <cstdio>
 #include <ctime>
 
 namespace cukit::cmd {
@@ -71,13 +70,13 @@ std::string garbage_text(const pipeline::Garbage& garbage) {
     out += fmt::format("kernels compiled with tree {}\n", cache.filename().string().substr(0, 16));
   }
   for (const auto& folder : garbage.staging) {
-    out += fmt::format("left by a run that died: {}\n", folder.string());
+    out += fmt::format("left by a run that died: {}\n", printable(folder.string()));
   }
   for (const auto& file : garbage.reports) {
-    out += fmt::format("report that no generation has: {}\n", file.string());
+    out += fmt::format("report that no generation has: {}\n", printable(file.string()));
   }
   for (const auto& file : garbage.downloads) {
-    out += fmt::format("download that nobody went on with: {}\n", file.string());
+    out += fmt::format("download that nobody went on with: {}\n", printable(file.string()));
   }
   return out;
 }
@@ -123,12 +122,12 @@ void print_gc(const Invocation& invocation, const pipeline::Collected& done, boo
   }
   std::string out;
   for (const auto& one : done.in_use) {
-    out += fmt::format("stays, because it is used now: {}\n", one);
+    out += fmt::format("stays, because it is used now: {}\n", printable(one));
   }
   out += done.removed.empty() ? std::string("nothing to remove\n")
                               : fmt::format("{} {}\n", human_bytes(done.removed.bytes),
                                             dry_run ? "would come back" : "came back");
-  std::fputs(out.c_str(), stdout);
+  ui::print(out);
 }
 
 Result<void> run_gc(Invocation& invocation, const Options& options) {
@@ -137,8 +136,7 @@ Result<void> run_gc(Invocation& invocation, const Options& options) {
   const std::int64_t now = std::time(nullptr);
   CUKIT_TRY_ASSIGN(const auto garbage, pipeline::find_garbage(home, wanted, now, invocation.stop));
   if (!invocation.options.json) {
-    std::fputs(garbage_text(garbage).c_str(), stdout);
-    std::fflush(stdout); // what goes is said before it goes
+    ui::print(garbage_text(garbage));
   }
   if (options.dry_run || garbage.empty()) {
     print_gc(invocation, {.removed = garbage, .in_use = {}}, options.dry_run);
@@ -194,17 +192,14 @@ Result<void> run_du(Invocation& invocation) {
                human_bytes(tree.own_bytes), fmt::format("{}", tree.files), tree.id.substr(0, 16)},
               {ui::Style::accent});
   }
-  std::fputs(table.print(invocation.output(), "").c_str(), stdout);
-  std::fputs(
-      fmt::format(
-          "store {}, trees {}, saved by sharing {}, cache {} (downloads {}), in progress {}, "
-          "reports {}\n"
-          "{} in {}\n",
-          human_bytes(usage.store), human_bytes(usage.all_trees), human_bytes(usage.shared),
-          human_bytes(usage.cache), human_bytes(usage.downloads), human_bytes(usage.staging),
-          human_bytes(usage.reports), human_bytes(usage.total), home.root.string())
-          .c_str(),
-      stdout);
+  ui::print(table.print(invocation.output(), ""));
+  ui::print(fmt::format(
+      "store {}, trees {}, saved by sharing {}, cache {} (downloads {}), in progress {}, "
+      "reports {}\n"
+      "{} in {}\n",
+      human_bytes(usage.store), human_bytes(usage.all_trees), human_bytes(usage.shared),
+      human_bytes(usage.cache), human_bytes(usage.downloads), human_bytes(usage.staging),
+      human_bytes(usage.reports), human_bytes(usage.total), printable(home.root.string())));
   return {};
 }
 

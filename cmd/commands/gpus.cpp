@@ -3,7 +3,6 @@
 #include "cli.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace cukit::cmd {
 
@@ -142,7 +141,7 @@ Result<int> print_gpus(Invocation& invocation, const std::vector<std::string>& w
   if (!invocation.options.json) {
     const bool is_full = !wanted.empty();
     const auto text = table_text(invocation.output(), rows, is_full) + foot(is_full);
-    std::fputs(text.c_str(), stdout);
+    ui::print(text);
     return 0;
   }
   auto list = text::Json::list();

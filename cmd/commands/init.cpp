@@ -1,11 +1,11 @@
 // `cukit init`: a commented manifest from this machine, a venv, a lock, a toolkit or a log.
 #include "base/strings.hpp"
+#include "base/user_file.hpp"
+#include "command_line.hpp"
 #include "commands/locks.hpp"
 #include "doctor/doctor.hpp"
 #include "names/names.hpp"
 #include "pipeline/draft.hpp"
-
-#include <cstdio>
 
 namespace cukit::cmd {
 
@@ -26,10 +26,9 @@ constexpr std::size_t k_most_log_bytes = 64U << 20U;
 
 /// The path of the venv as the manifest needs it: relative to the manifest's folder where it lies
 /// below it, so that both can move together.
-std::string written_path(const fs::path& venv, const std::string& output) {
-  std::error_code error;
-  const auto full = fs::absolute(venv, error).lexically_normal();
-  const auto folder = fs::absolute(output == "-" ? "." : output, error).lexically_normal();
+Result<std::string> written_path(const fs::path& venv, const std::string& output) {
+  CUKIT_TRY_ASSIGN(const auto full, absolute_path(venv));
+  CUKIT_TRY_ASSIGN(const auto folder, absolute_path(output == "-" ? "." : output));
   const auto base = output == "-" ? folder : folder.parent_path();
   const auto relative = full.lexically_relative(base).string();
   return relative.empty() || relative.starts_with("..") ? full.string() : relative;
@@ -80,8 +79,8 @@ Result<void> add_sources(const InitOptions& options, const knowledge::Knowledge&
   }
   if (!options.venv.empty()) {
     CUKIT_TRY_ASSIGN(const auto venv, pipeline::read_venv(options.venv, options.venv));
-    CUKIT_TRY(pipeline::add_venv(draft, venv, options.venv,
-                                 written_path(options.venv, options.output), knowledge));
+    CUKIT_TRY_ASSIGN(const auto path, written_path(options.venv, options.output));
+    CUKIT_TRY(pipeline::add_venv(draft, venv, options.venv, path, knowledge));
     origins.push_back("the venv " + options.venv);
   }
   origins.emplace_back("this machine");
@@ -125,7 +124,7 @@ Result<int> run_init(Invocation& invocation, const InitOptions& options) {
   CUKIT_TRY(manifest::parse(text, to_screen ? "the draft" : options.output,
                             invocation.knowledge())); // whatever was seen, it must be a manifest
   if (!to_screen) {
-    CUKIT_TRY(write_file_atomic(options.output, text));
+    CUKIT_TRY(write_user_file(options.output, text));
   }
   if (invocation.options.json) {
     print_json(text::Json::object()
@@ -133,12 +132,10 @@ Result<int> run_init(Invocation& invocation, const InitOptions& options) {
                    .set("path", to_screen ? "" : options.output)
                    .set("manifest", text));
   } else if (to_screen) {
-    std::fputs(text.c_str(), stdout);
+    ui::print_data(text);
   } else {
-    std::fputs(
-        fmt::format("{}: written; look at it, then `cukit up {}`\n", options.output, options.output)
-            .c_str(),
-        stdout);
+    ui::print(fmt::format("{}: written; look at it, then `cukit up {}`\n", options.output,
+                          options.output));
   }
   return 0;
 }
@@ -153,6 +150,7 @@ void register_init(Commands& commands) {
                              return code ? *code : report(invocation, code.error());
                            });
   app->add_option("-o,--output", options->output, "Where to; - prints it")
+      ->check(text_name())
       ->type_name("FILE")
       ->capture_default_str();
   app->add_option("--name", options->name, "Of the toolkit; default: the file's")

@@ -4,7 +4,6 @@
 #include "names/names.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <ctime>
 #include <set>
 
@@ -138,7 +137,7 @@ void print_table(const Invocation& invocation, const std::vector<Row>& all) {
                row.path.string() + (row.tree ? "" : " (gone)")},
               {row.current ? ui::Style::accent : ui::Style::dim});
   }
-  std::fputs(table.print(invocation.output(), "").c_str(), stdout);
+  ui::print(table.print(invocation.output(), ""));
 }
 
 /// The current generation of a name comes before its others.
@@ -171,9 +170,8 @@ int run_list(Invocation& invocation) {
     return 0;
   }
   if (all->empty()) {
-    std::fputs(
-        fmt::format("no toolkit in {} yet; run `cukit up MANIFEST`\n", home->root.string()).c_str(),
-        stdout);
+    ui::print(fmt::format("no toolkit in {} yet; run `cukit up MANIFEST`\n",
+                          printable(home->root.string())));
     return 0;
   }
   put_current_first(*all);

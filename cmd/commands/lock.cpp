@@ -3,7 +3,6 @@
 #include "pipeline/locking.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace cukit::cmd {
 
@@ -157,7 +156,7 @@ int lock_one(Invocation& invocation, const LockOptions& options, const std::stri
   if (invocation.options.json) {
     print_json(lock_json(*locked, diff));
   } else {
-    std::fputs(lock_text(invocation.output(), *locked, options, diff).c_str(), stdout);
+    ui::print(lock_text(invocation.output(), *locked, options, diff));
   }
   return 0;
 }

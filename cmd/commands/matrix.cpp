@@ -3,8 +3,6 @@
 
 #include "cli.hpp"
 
-#include <cstdio>
-
 namespace cukit::cmd {
 
 namespace {
@@ -181,7 +179,7 @@ Result<int> run_matrix(Invocation& invocation, const MatrixOptions& options) {
   if (invocation.options.json) {
     print_json(matrix_json(matrix, options.driver));
   } else {
-    std::fputs(table_text(invocation.output(), matrix, driver.has_value()).c_str(), stdout);
+    ui::print(table_text(invocation.output(), matrix, driver.has_value()));
   }
   return 0;
 }

@@ -1,9 +1,8 @@
 #include "pipeline/mirror.hpp"
 
 #include "base/strings.hpp"
-#include "cli.hpp"
-
-#include <cstdio>
+#include "base/user_file.hpp"
+#include "command_line.hpp"
 
 namespace cukit::cmd {
 
@@ -22,7 +21,14 @@ int run_mirror(Invocation& invocation, const Options& options) {
     return report(invocation, platforms ? opened.error() : platforms.error());
   }
   const std::vector<fs::path> manifests(options.words.begin(), options.words.end() - 1);
-  const auto folder = fs::absolute(options.words.back()).lexically_normal();
+  if (const auto why = text_name()(options.words.back()); !why.empty()) {
+    return report(invocation, Error{.code = ErrorCode::usage, .message = why});
+  }
+  const auto named = absolute_path(options.words.back());
+  if (!named) {
+    return report(invocation, named.error());
+  }
+  const auto& folder = *named;
   const auto done = pipeline::mirror(*opened->session, manifests, folder, *platforms);
   if (!done) {
     return report(invocation, done.error());
@@ -36,10 +42,9 @@ int run_mirror(Invocation& invocation, const Options& options) {
                    .set("added", static_cast<std::uint64_t>(done->added))
                    .set("downloaded_bytes", bytes));
   } else {
-    std::fputs(fmt::format("{}: {} files, {} of them new ({} downloaded)\n",
-                           printable(folder.string()), done->files, done->added, human_bytes(bytes))
-                   .c_str(),
-               stdout);
+    ui::print(fmt::format("{}: {} files, {} of them new ({} downloaded)\n",
+                          printable(folder.string()), done->files, done->added,
+                          human_bytes(bytes)));
   }
   return 0;
 }

@@ -3,7 +3,6 @@
 #include "cli.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace cukit::cmd {
 
@@ -150,7 +149,7 @@ Result<int> print_minors(Invocation& invocation) {
   const auto knowledge = invocation.knowledge(); // the releases live as long as it does
   CUKIT_TRY_ASSIGN(const auto* releases, knowledge.releases());
   if (!invocation.options.json) {
-    std::fputs(minors_text(invocation.output(), *releases).c_str(), stdout);
+    ui::print(minors_text(invocation.output(), *releases));
     return 0;
   }
   auto list = text::Json::list();
@@ -177,10 +176,8 @@ Result<int> print_patches(Invocation& invocation, const std::string& wanted) {
     return table->release == tables.front()->release;
   });
   const auto terminal = invocation.output();
-  std::fputs((is_one ? components_text(terminal, tables, *components)
-                     : patches_text(terminal, tables, *components))
-                 .c_str(),
-             stdout);
+  ui::print(is_one ? components_text(terminal, tables, *components)
+                   : patches_text(terminal, tables, *components));
   return 0;
 }
 

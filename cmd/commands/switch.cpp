@@ -2,8 +2,6 @@
 #include "commands/summary.hpp"
 #include "names/names.hpp"
 
-#include <cstdio>
-
 namespace cukit::cmd {
 
 namespace {
@@ -34,10 +32,8 @@ int tell(Invocation& invocation, const store::Home& home, const std::string& nam
   if (invocation.options.json) {
     print_json(json);
   } else {
-    std::fputs(fmt::format("{} {} generation {}: {}\n", name,
-                           changed ? "points at" : "points already at", switched->to.number, path)
-                   .c_str(),
-               stdout);
+    ui::print(fmt::format("{} {} generation {}: {}\n", name,
+                          changed ? "points at" : "points already at", switched->to.number, path));
   }
   return 0;
 }

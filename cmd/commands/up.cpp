@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 
 namespace cukit::cmd {
 
@@ -190,8 +189,7 @@ int run_up(Invocation& invocation, UpOptions options) {
       if (one.failure) {
         report(invocation, *one.failure);
       }
-      std::fputs(one.talk.c_str(), stdout);
-      std::fflush(stdout);
+      ui::print(one.talk);
     }
     code = code == 0 ? one.code : code;
     if (invocation.stop.stop_requested()) {

@@ -1,6 +1,5 @@
+#include "command_line.hpp"
 #include "commands/summary.hpp"
-
-#include <cstdio>
 
 namespace cukit::cmd {
 
@@ -21,7 +20,7 @@ int finish(Invocation& invocation, const ValidateOptions& options, const validat
   if (invocation.options.json) {
     print_json(result.json());
   } else {
-    std::fputs(report_text(invocation.output(), result).c_str(), stdout);
+    ui::print(report_text(invocation.output(), result));
   }
   const bool unproven = options.require_run && result.count(validate::State::not_run) > 0;
   return result.has_failure() || unproven ? static_cast<int>(ErrorCode::expected_no) : 0;
@@ -112,6 +111,7 @@ void register_validate(Commands& commands) {
   auto* build_only =
       app->add_flag("--build-only", options->build_only, "Only compile, into the folder of --out");
   app->add_option("--out", options->out, "Folder for the programs, their libraries and bundle.json")
+      ->check(text_name())
       ->type_name("DIR")
       ->needs(build_only);
   app->add_option("--run", options->run_folder,

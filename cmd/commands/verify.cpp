@@ -4,7 +4,6 @@
 #include "pipeline/repair.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace cukit::cmd {
 
@@ -107,25 +106,26 @@ text::Json checked_json(const Checked& one) {
 }
 
 std::string checked_text(const Checked& one) {
+  const auto what = printable(one.what);
   std::string out;
   if (one.unreadable) {
-    out += fmt::format("{}: {} ({})\n", one.what, printable(one.unreadable->message),
+    out += fmt::format("{}: {} ({})\n", what, printable(one.unreadable->message),
                        printable(one.unreadable->where));
   }
   for (const auto& difference : one.differences) {
-    out += fmt::format("{}: {}\n", one.what, text_of(difference));
+    out += fmt::format("{}: {}\n", what, printable(text_of(difference)));
   }
   switch (one.repair) {
   case Checked::Repair::none:
     break;
   case Checked::Repair::repaired:
-    out += fmt::format("{}: repaired\n", one.what);
+    out += fmt::format("{}: repaired\n", what);
     break;
   case Checked::Repair::removed:
-    out += fmt::format("{}: removed, because no name needs it\n", one.what);
+    out += fmt::format("{}: removed, because no name needs it\n", what);
     break;
   case Checked::Repair::failed:
-    out += fmt::format("{}: not repaired\n", one.what);
+    out += fmt::format("{}: not repaired\n", what);
     break;
   }
   return out;
@@ -170,10 +170,9 @@ void print(Invocation& invocation, const std::vector<Checked>& checked, bool rep
   } else if (!repaired) {
     out += "`cukit verify --repair` makes it as it was built\n";
   }
-  std::fputs(out.c_str(), stdout);
+  ui::print(out);
   for (const auto& one : checked) {
     if (one.why_not) {
-      std::fflush(stdout);
       report(invocation, *one.why_not);
     }
   }

@@ -2,12 +2,12 @@
 #include "resolve/why.hpp"
 
 #include "base/strings.hpp"
+#include "base/user_file.hpp"
 #include "commands/locks.hpp"
 #include "names/names.hpp"
 #include "pipeline/owner.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace cukit::cmd {
 
@@ -52,7 +52,7 @@ struct InTree {
   RelativePath path;
 };
 Result<std::optional<InTree>> split_path(const fs::path& path) {
-  const auto full = fs::absolute(path).lexically_normal();
+  CUKIT_TRY_ASSIGN(const auto full, absolute_path(path));
   std::error_code error;
   for (auto folder = full.parent_path(); folder != folder.root_path();
        folder = folder.parent_path()) {
@@ -220,7 +220,7 @@ Result<int> run_why(Invocation& invocation, const WhyOptions& options) {
     code = answer.holds ? code : 1;
     list.add(explanation_json(answer));
     if (!invocation.options.json) {
-      std::fputs(explanation_text(invocation.output(), answer).c_str(), stdout);
+      ui::print(explanation_text(invocation.output(), answer));
     }
   }
   if (invocation.options.json) {

@@ -1,12 +1,12 @@
 #include "ui/progress_view.hpp"
 
 #include "base/strings.hpp"
+#include "ui/output.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <map>
 #include <mutex>
 
@@ -49,15 +49,13 @@ public:
     const auto& ended = works_[work];
     // Small files would fill a log without telling anything.
     if (!ended.unit.empty() || ended.done >= 1'000'000) {
-      std::fputs(
-          fmt::format("  {}: {}\n", printable(ended.label), amount(ended, ended.done)).c_str(),
-          stderr);
+      ui::say(fmt::format("  {}: {}\n", printable(ended.label), amount(ended, ended.done)));
     }
     works_.erase(work);
   }
   void say(std::string_view line) override {
     const std::lock_guard guard(mutex_);
-    std::fputs(fmt::format("{}\n", printable(line)).c_str(), stderr);
+    ui::say(printable(line) + "\n");
   }
 
 private:
@@ -74,7 +72,6 @@ public:
   ~Bars() override {
     const std::lock_guard guard(mutex_);
     erase();
-    std::fflush(stderr);
   }
   int begin(std::string_view label, std::uint64_t total, std::string_view unit) override {
     const std::lock_guard guard(mutex_);
@@ -100,14 +97,14 @@ public:
   void say(std::string_view line) override {
     const std::lock_guard guard(mutex_);
     erase();
-    std::fputs(fmt::format("{}\n", printable(line)).c_str(), stderr);
+    ui::say(printable(line) + "\n");
     draw(true);
   }
 
 private:
   void erase() {
     if (drawn_ > 0) {
-      std::fputs(fmt::format("\x1b[{}A\x1b[J", drawn_).c_str(), stderr);
+      ui::draw(fmt::format("\x1b[{}A\x1b[J", drawn_));
       drawn_ = 0;
     }
   }
@@ -158,8 +155,7 @@ private:
       out += line(work, width) + "\n";
       ++drawn_;
     }
-    std::fputs(out.c_str(), stderr);
-    std::fflush(stderr);
+    ui::draw(out);
   }
 
   const Terminal& terminal_;

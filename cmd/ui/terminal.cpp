@@ -1,6 +1,7 @@
 #include "ui/terminal.hpp"
 
 #include "base/strings.hpp"
+#include "ui/output.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -28,6 +29,9 @@ Terminal::Terminal(const Environment& environment, std::string_view color, int d
     colored_ = environment.get("FORCE_COLOR").has_value() ||
                (is_terminal_ && !environment.get("NO_COLOR"));
   }
+  if (colored_) {
+    pass_colours(descriptor);
+  }
 }
 
 int Terminal::width() const {
@@ -39,8 +43,7 @@ int Terminal::width() const {
 }
 
 std::string Terminal::paint(Style style, std::string_view text) const {
-  static constexpr std::string_view codes[] = {"", "1", "2", "32", "31;1", "33", "36"};
-  const auto code = codes[static_cast<std::size_t>(style)];
+  const auto code = k_colour_codes[static_cast<std::size_t>(style)];
   if (!colored_ || code.empty() || text.empty()) {
     return std::string(text);
   }
@@ -59,7 +62,8 @@ std::size_t characters(std::string_view text) {
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   bool is_quoted = false;
-  for (const auto word : split_words(text)) {
+  for (const auto raw : split_words(text)) {
+    const auto word = printable(raw);
     if (is_quoted) {
       words.back() += ' ';
       words.back() += word;
@@ -120,6 +124,9 @@ std::string some_of(const std::vector<std::string>& names, std::size_t width) {
 }
 
 void Table::row(std::vector<std::string> cells, std::vector<Style> styles) {
+  for (auto& cell : cells) {
+    cell = printable(cell);
+  }
   rows_.emplace_back(std::move(cells), std::move(styles));
 }
 

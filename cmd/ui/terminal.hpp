@@ -3,6 +3,7 @@
 
 #include "base/environment.hpp"
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,10 @@
 namespace cukit::ui {
 
 enum class Style { plain, bold, dim, good, bad, warn, accent };
+
+/// Of each style, in their order, and of the end of one: what stands between ESC [ and m.
+inline constexpr std::array<std::string_view, 8> k_colour_codes{"",     "1",  "2",  "32",
+                                                                "31;1", "33", "36", "0"};
 
 class Terminal {
 public:
@@ -44,7 +49,8 @@ std::string flow(const Terminal& terminal, const std::vector<Piece>& pieces, std
 std::string some_of(const std::vector<std::string>& names, std::size_t width);
 
 /// Columns of text aligned by spaces; the width counts characters, not bytes, and no colour codes.
-/// The last column is prose: where lines are broken, it goes on below itself.
+/// The last column is prose: where lines are broken, it goes on below itself. Controls in a cell
+/// are spelled out before its width is counted.
 class Table {
 public:
   void row(std::vector<std::string> cells, std::vector<Style> styles = {});
