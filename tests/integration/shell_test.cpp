@@ -356,6 +356,21 @@ TEST_F(Shell, escape_sequences_of_others_never_reach_the_terminal) {
   }
 }
 
+/// What keeps the tests of output true for commands that come later.
+TEST(ShellSources, nothing_is_printed_but_in_one_place) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(CUKIT_SOURCE_DIR) / "cmd")) {
+    const auto path = entry.path();
+    if (path.extension() != ".cpp" || path.filename() == "output.cpp") {
+      continue;
+    }
+    const auto text = read_file(path, 1U << 20U).value_or("");
+    for (const auto* way : {"std::fputs", "std::printf", "fmt::print", "std::cout", "std::cerr",
+                            "std::puts", "stdout,"}) {
+      EXPECT_EQ(text.find(way), std::string::npos) << path << ": " << way;
+    }
+  }
+}
+
 TEST_F(Shell, words_that_people_try_are_answered) {
   const auto bare = sh("cukit");
   EXPECT_EQ(bare.exit_code, 2);
