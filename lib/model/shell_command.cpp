@@ -32,8 +32,9 @@ std::string escaped(std::string_view word) {
 
 /// A program or a variable: a word with an equals sign there would be an assignment.
 std::string first_word(std::string_view word) {
-  return is_plain(word) && word.find('=') != std::string_view::npos ? fmt::format("'{}'", word)
-                                                                    : shell_word(word);
+  return word == "!" || (is_plain(word) && word.find('=') != std::string_view::npos)
+             ? fmt::format("'{}'", word)
+             : shell_word(word);
 }
 
 bool is_name(std::string_view name) {
@@ -48,7 +49,7 @@ bool is_name(std::string_view name) {
 } // namespace
 
 std::string shell_word(std::string_view word) {
-  if (is_plain(word)) {
+  if (is_plain(word) || word == "!") { // of `test`
     return std::string(word);
   }
   if (printable(word) != word) {
