@@ -213,7 +213,7 @@ int run_doctor(Invocation& invocation, const DoctorOptions& options) {
     if (options.command.empty()) {
       return report(invocation, {.code = ErrorCode::usage, .message = "--watch needs a command"});
     }
-    auto watched = watch(options.command);
+    auto watched = watch(options.command, invocation.stop);
     if (!watched) {
       return report(invocation, watched.error());
     }

@@ -119,7 +119,7 @@ Result<int> bring_up(const Invocation& invocation, const std::vector<std::string
   std::vector<std::string> arguments{"up", k_manifest_file};
   arguments.insert(arguments.end(), up_options.begin(), up_options.end());
   CUKIT_TRY_ASSIGN(const auto child, start_in_foreground(own_command(invocation, arguments)));
-  return wait_for(child, "cukit up");
+  return wait_for(child, "cukit up", invocation.stop);
 }
 
 Result<std::string> variables_of_toolkit(const Invocation& invocation) {

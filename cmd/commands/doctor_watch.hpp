@@ -3,6 +3,7 @@
 
 #include "base/result.hpp"
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@ struct Watched {
   std::string log;   ///< both streams as they came, the last 64 MB
 };
 
-/// Runs the program with this process's environment and terminal. An error: it could not be
-/// started.
-Result<Watched> watch(const std::vector<std::string>& command);
+/// Runs the program with this process's environment and terminal until it ends; what it leaves
+/// running is not waited for. A stop ends the program. An error: it could not be started.
+Result<Watched> watch(const std::vector<std::string>& command, const std::stop_token& stop);
 
 } // namespace cukit::cmd

@@ -3,7 +3,7 @@
 #include "signals.hpp"
 
 #include <cerrno>
-#include <csignal>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +11,15 @@
 extern char** environ; // NOLINT(readability-redundant-declaration): POSIX leaves it to the program
 
 namespace cukit::cmd {
+
+namespace {
+
+constexpr int k_look_again_ms = 20;
+constexpr auto k_by_itself = std::chrono::seconds(1);
+/// What a program gets to tidy up, `cukit up` too.
+constexpr auto k_grace = std::chrono::seconds(10);
+
+} // namespace
 
 Result<pid_t> start_in_foreground(const std::vector<std::string>& command, int output) {
   posix_spawn_file_actions_t actions;
@@ -41,14 +50,37 @@ Result<pid_t> start_in_foreground(const std::vector<std::string>& command, int o
   return child;
 }
 
-Result<int> wait_for(pid_t child, const std::string& name) {
+Waiting::Waiting(pid_t child, std::string name, std::stop_token stop)
+    : child_(child), name_(std::move(name)), stop_(std::move(stop)) {}
+
+Result<std::optional<int>> Waiting::look() {
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) {
-      return fail_errno(errno, "cannot wait for `{}`", name);
-    }
+  const auto ended = ::waitpid(child_, &status, WNOHANG);
+  if (ended < 0 && errno != EINTR) {
+    return fail_errno(errno, "cannot wait for `{}`", name_);
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (ended > 0) {
+    return std::optional(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (stop_.stop_requested() && !next_) {
+    next_ = now + k_by_itself;
+  } else if (next_ && now >= *next_) {
+    ::kill(child_, signals_++ == 0 ? SIGTERM : SIGKILL);
+    next_ = now + k_grace;
+  }
+  return std::optional<int>();
+}
+
+Result<int> wait_for(pid_t child, const std::string& name, const std::stop_token& stop) {
+  Waiting waiting(child, name, stop);
+  while (true) {
+    CUKIT_TRY_ASSIGN(const auto code, waiting.look());
+    if (code) {
+      return *code;
+    }
+    ::poll(nullptr, 0, k_look_again_ms);
+  }
 }
 
 } // namespace cukit::cmd
