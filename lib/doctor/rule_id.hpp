@@ -10,7 +10,7 @@ namespace cukit::doctor {
 
 // clang-format off
 #define CUKIT_DOCTOR_RULES(X) \
-  X(variable_malformed) X(variable_wrong_folder) X(variables_disagree)                            \
+  X(scan_cut_short) X(variable_malformed) X(variable_wrong_folder) X(variables_disagree)                            \
   X(flags_reach_another_toolkit) X(ccbin_empty) X(architecture_list) X(architecture_removed)      \
   X(nvcc_in_pip_build_environment) X(older_toolkit_first) X(nvcc_too_old) X(torch_major_differs)  \
   X(two_toolkits) X(nvcc_not_in_path) X(toolkit_not_found) X(no_nvcc) X(conda_not_activated)      \

@@ -66,6 +66,20 @@ int gcc_limit(const Context& context, const UsedTree& tree) {
   return release == nullptr ? 0 : release->gcc_max;
 }
 
+void cut_short(const Context& context, Findings& findings) {
+  if (context.snapshot.notes.empty()) {
+    return;
+  }
+  auto& finding = findings.add(RuleId::scan_cut_short);
+  finding.cause = "what was not looked at may be what is missing here";
+  for (const auto& note : context.snapshot.notes) {
+    finding.evidence.push_back({context.snapshot.root, note});
+  }
+  finding.fix = {by_hand("shorten PATH to the folders that are used, and name what matters with "
+                         "--venv and --toolkit",
+                         "a look costs no more than there is to look at")};
+}
+
 /// nvcc splits its flags at white space and reads quotes in them; NVCC_CCBIN is one path, whatever
 /// is in it.
 ShellCommand use_compiler(const std::string& path) {
@@ -265,8 +279,8 @@ void driver_library(const Context& context, Findings& findings) {
 } // namespace
 
 const std::vector<Rule>& system_rules() {
-  static const std::vector<Rule> rules = {compiler_missing, compiler_too_new, glibc,
-                                          driver_floor,     driver_ptx,       driver_library};
+  static const std::vector<Rule> rules = {cut_short,    compiler_missing, compiler_too_new, glibc,
+                                          driver_floor, driver_ptx,       driver_library};
   return rules;
 }
 

@@ -21,6 +21,8 @@ constexpr std::size_t k_piece = 256U << 10U;
 constexpr std::uint64_t k_scan_limit = 256U << 20U;
 constexpr int k_needed_limit = 256;
 constexpr int k_symbol_limit = 20'000;
+constexpr std::uint64_t k_section_bytes = 64U << 20U; // one at an odd place is copied as a whole
+constexpr std::uint64_t k_elf_bytes = 1U << 20U;      // what the headers count against a budget
 
 struct Range {
   std::uint64_t offset = 0;
@@ -113,9 +115,9 @@ void read_symbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, ElfFacts&
 
 } // namespace
 
-ElfFacts read_elf_facts(const fs::path& path, bool with_symbols) {
+ElfFacts read_elf_facts(const RootView& view, std::string_view path, bool with_symbols) {
   ElfFacts facts;
-  const auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
+  const auto fd = view.spend(k_elf_bytes) ? view.open(path) : std::nullopt;
   const auto elf = fd ? map_elf(fd->get()) : nullptr;
   if (!elf) {
     return facts;
@@ -126,6 +128,9 @@ ElfFacts read_elf_facts(const fs::path& path, bool with_symbols) {
     if (::gelf_getshdr(section, &header) == nullptr) {
       return facts;
     }
+    if (header.sh_size > k_section_bytes) {
+      continue;
+    }
     if (header.sh_type == SHT_DYNAMIC) {
       read_dynamic(elf.get(), section, header, facts);
     } else if (header.sh_type == SHT_DYNSYM && with_symbols) {
@@ -135,8 +140,8 @@ ElfFacts read_elf_facts(const fs::path& path, bool with_symbols) {
   return facts;
 }
 
-std::string text_after(const fs::path& path, std::string_view marker) {
-  const auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
+std::string text_after(const RootView& view, std::string_view path, std::string_view marker) {
+  const auto fd = view.open(path);
   if (!fd) {
     return {};
   }
@@ -160,7 +165,7 @@ std::string text_after(const fs::path& path, std::string_view marker) {
       buffer.resize(kept);
       continue;
     }
-    if (got <= 0) {
+    if (got <= 0 || !view.spend(static_cast<std::uint64_t>(got))) {
       return {};
     }
     buffer.resize(kept + static_cast<std::size_t>(got));

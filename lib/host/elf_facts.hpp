@@ -1,7 +1,7 @@
 // What the doctor reads in ELF files and scripts. Private to host.
 #pragma once
 
-#include "base/files.hpp"
+#include "host/root_view.hpp"
 
 #include <string>
 #include <vector>
@@ -15,12 +15,12 @@ struct ElfFacts {
 };
 
 /// Dynamic section by libelf. Empty for anything that is no shared object or is damaged.
-ElfFacts read_elf_facts(const fs::path& path, bool with_symbols = false);
+ElfFacts read_elf_facts(const RootView& view, std::string_view path, bool with_symbols = false);
 
 /// The first text that follows `marker` in the read-only data of an ELF file (in all of it where
 /// no such section is named), up to 80 printable bytes; empty when there is none. Reads in pieces,
 /// so that a compiler of 100 MB costs no memory.
-std::string text_after(const fs::path& path, std::string_view marker);
+std::string text_after(const RootView& view, std::string_view path, std::string_view marker);
 
 /// "13.0.88" of `Cuda compilation tools, release 13.0, V13.0.88` in text; empty without.
 std::string release_in(std::string_view text);

@@ -1,5 +1,6 @@
 #include "base/strings.hpp"
 #include "host/machine.hpp"
+#include "host/scan.hpp"
 
 #include <algorithm>
 #include <gnu/libc-version.h>
@@ -23,10 +24,12 @@ std::optional<Version> driver_version(std::string_view word) {
   return *std::move(version);
 }
 
+} // namespace
+
 // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Tue ...", or, with the open modules,
 // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.82.07  Release Build ..."
-std::optional<Version> version_of_module(const fs::path& root) {
-  if (const auto text = read_file(root / "proc/driver/nvidia/version", k_proc_bytes)) {
+std::optional<Version> module_version(const RootView& view) {
+  if (const auto text = view.read("/proc/driver/nvidia/version", k_proc_bytes)) {
     for (const auto line : split(*text, '\n')) {
       if (!line.starts_with("NVRM version")) {
         continue;
@@ -38,13 +41,9 @@ std::optional<Version> version_of_module(const fs::path& root) {
       }
     }
   }
-  if (const auto text = read_file(root / "sys/module/nvidia/version", k_proc_bytes)) {
-    return driver_version(trim(*text));
-  }
-  return std::nullopt;
+  const auto text = view.read("/sys/module/nvidia/version", k_proc_bytes);
+  return text ? driver_version(trim(*text)) : std::nullopt;
 }
-
-} // namespace
 
 std::string driver_text(const Version& version) {
   return version.release().size() == 3
@@ -53,16 +52,13 @@ std::string driver_text(const Version& version) {
 }
 
 QuickLook quick_look(const fs::path& root) {
-  QuickLook look;
-  look.driver = version_of_module(root);
-  const fs::path gpus = root / "proc/driver/nvidia/gpus";
-  if (const auto names = list_directory(gpus)) {
-    look.gpu_count =
-        static_cast<int>(std::count_if(names->begin(), names->end(), [&](const auto& name) {
-          return path_exists(gpus / name / "information");
-        }));
-  }
-  return look;
+  const RootView view(root);
+  const std::string gpus = "/proc/driver/nvidia/gpus";
+  const auto names = view.list(gpus);
+  const auto count = std::count_if(names.begin(), names.end(), [&](const auto& name) {
+    return view.find(join_path(gpus, name + "/information")).has_value();
+  });
+  return {.driver = module_version(view), .gpu_count = static_cast<int>(count)};
 }
 
 Version glibc_version() {

@@ -12,7 +12,10 @@ namespace cukit::host {
 
 namespace {
 
-constexpr int k_link_depth = 40; // the kernel's own limit
+constexpr int k_link_depth = 40;               // the kernel's own limit
+constexpr std::uint64_t k_lookup_bytes = 1024; // what one lstat counts against a budget of bytes
+constexpr std::uint64_t k_name_bytes = 64;
+constexpr std::size_t k_piece = 64U << 10U;
 
 std::string_view without_slashes(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) {
@@ -58,7 +61,8 @@ std::string_view name_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-RootView::RootView(fs::path root) {
+RootView::RootView(fs::path root, Budget budget)
+    : budget_(std::move(budget)), end_(std::chrono::steady_clock::now() + budget_.time) {
   std::error_code error;
   if (auto real = fs::canonical(root, error); !error) {
     root = std::move(real);
@@ -73,8 +77,32 @@ fs::path RootView::on_host(std::string_view real) const {
   return root_ + std::string(real);
 }
 
+bool RootView::spend(std::uint64_t bytes) const {
+  is_spent_ = is_spent_ || bytes > budget_.bytes - spent_ || budget_.stop.stop_requested() ||
+              std::chrono::steady_clock::now() > end_;
+  spent_ += is_spent_ ? 0 : bytes;
+  return !is_spent_;
+}
+
+std::optional<Fd> RootView::open(std::string_view path) const {
+  const auto entry = find(path);
+  if (!entry || !entry->is_regular) {
+    return std::nullopt;
+  }
+  // it may have become something else since
+  auto fd = open_file(on_host(entry->real), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+  struct stat info {};
+  if (!fd || ::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return std::nullopt;
+  }
+  return *std::move(fd);
+}
+
 std::optional<RootView::Entry> RootView::look(const std::string& path, int depth) const {
   struct stat info {};
+  if (!spend(k_lookup_bytes)) {
+    return std::nullopt;
+  }
   const auto host = on_host(path);
   if (::lstat(host.c_str(), &info) != 0) {
     return std::nullopt;
@@ -162,35 +190,29 @@ std::optional<std::string> RootView::read(std::string_view path, std::uint64_t l
   if (!entry || !entry->is_regular || entry->size > limit) {
     return std::nullopt;
   }
-  auto text = read_file(on_host(entry->real), limit);
-  if (!text) {
+  auto text = head(path, static_cast<std::size_t>(limit) + 1);
+  if (text.size() > limit || is_spent_) {
     return std::nullopt;
   }
-  return *std::move(text);
+  return text;
 }
 
 std::string RootView::head(std::string_view path, std::size_t count) const {
-  const auto entry = find(path);
-  if (!entry || !entry->is_regular) {
-    return {};
-  }
-  const auto fd = open_file(on_host(entry->real), O_RDONLY | O_NONBLOCK);
-  if (!fd) {
-    return {};
-  }
-  std::string bytes(count, '\0');
-  std::size_t have = 0;
-  while (have < count) {
-    const ssize_t got = ::read(fd->get(), bytes.data() + have, count - have);
-    if (got < 0 && errno == EINTR) {
+  const auto fd = open(path);
+  std::string bytes;
+  while (fd && bytes.size() < count) {
+    const auto have = bytes.size();
+    bytes.resize(have + std::min(k_piece, count - have));
+    const ssize_t got = ::read(fd->get(), bytes.data() + have, bytes.size() - have);
+    const int number = errno;
+    bytes.resize(have + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && number == EINTR) {
       continue;
     }
-    if (got <= 0) {
+    if (got <= 0 || !spend(static_cast<std::uint64_t>(got))) {
       break;
     }
-    have += static_cast<std::size_t>(got);
   }
-  bytes.resize(have);
   return bytes;
 }
 
@@ -199,7 +221,8 @@ std::vector<std::string> RootView::list(std::string_view path) const {
   if (!entry || !entry->is_folder) {
     return {};
   }
-  return list_directory(on_host(entry->real)).value_or(std::vector<std::string>{});
+  auto names = list_directory(on_host(entry->real)).value_or(std::vector<std::string>{});
+  return spend(k_name_bytes * names.size()) ? std::move(names) : std::vector<std::string>{};
 }
 
 } // namespace cukit::host

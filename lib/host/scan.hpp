@@ -3,6 +3,7 @@
 
 #include "host/root_view.hpp"
 #include "host/snapshot.hpp"
+#include "model/version.hpp"
 
 namespace cukit::host {
 
@@ -31,12 +32,16 @@ std::vector<CacheEntry> scan_caches(const RootView& view, const Environment& env
 std::vector<LibraryFolder> scan_library_path(const RootView& view, const Environment& environment);
 /// CUDA's libraries in the folders of the loader: name -> path.
 std::map<std::string, std::string> scan_system_libraries(const RootView& view);
+/// Of the driver's kernel module.
+std::optional<Version> module_version(const RootView& view);
 /// glibc, libm, os: facts of the system itself.
 void scan_system(const RootView& view, Snapshot& snapshot);
 
 /// Whether a library or DT_NEEDED name is one of CUDA's: libcudart.so.13, libnvrtc.so.13 ...
 bool is_cuda_library(std::string_view name);
-/// Absolute folders of a PATH-like variable, in order.
+/// Folders of a PATH-like variable that are looked at; the longest real PATH has some sixty.
+inline constexpr std::size_t k_path_folders = 4096;
+/// Absolute folders of a PATH-like variable, in order, each once.
 std::vector<std::string> path_folders(const Environment& environment, const std::string& name);
 
 } // namespace cukit::host

@@ -4,6 +4,9 @@
 #include "host/elf_facts.hpp"
 #include "host/scan.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace cukit::host {
 
 namespace {
@@ -31,12 +34,27 @@ void read_ninja(const RootView& view, const std::string& path, CacheEntry& entry
   }
 }
 
+/// Files that a build of an extension writes, with the sources of torch's and tvm-ffi's
+/// load_inline; a person's own sources are called otherwise.
+bool is_product(std::string_view name) {
+  static constexpr std::array exact = {"build.ninja", ".ninja_log", ".ninja_deps", ".ninja_lock",
+                                       "lock",        "main.cpp",   "cuda.cu"};
+  static constexpr std::array endings = {".o", ".so", ".d", ".lock"};
+  return std::find(exact.begin(), exact.end(), name) != exact.end() ||
+         std::any_of(endings.begin(), endings.end(),
+                     [&](const char* ending) { return name.ends_with(ending); });
+}
+
+/// Whether a cache is where its consumer keeps it by itself, or where a variable says, which may be
+/// anybody's folder.
+enum class Place { usual, of_a_variable };
+
 class Caches {
 public:
   explicit Caches(const RootView& view) : view_(view) {}
 
   /// One folder with a build.ninja or a library in it.
-  void add(const std::string& consumer, const std::string& folder) {
+  void add(const std::string& consumer, const std::string& folder, Place place) {
     if (list_.size() >= k_cache_limit) {
       return;
     }
@@ -47,9 +65,7 @@ public:
         read_ninja(view_, join_path(folder, name), entry);
         has_any = true;
       } else if (name.ends_with(".so")) {
-        const auto real = view_.find(join_path(folder, name));
-        for (auto& needed :
-             real ? read_elf_facts(view_.on_host(real->real)).needed : std::vector<std::string>()) {
+        for (auto& needed : read_elf_facts(view_, join_path(folder, name)).needed) {
           if (is_cuda_library(needed) && !needed.starts_with("libcuda.so")) {
             entry.needed.push_back(std::move(needed));
           }
@@ -58,6 +74,8 @@ public:
       }
     }
     if (has_any) {
+      const bool is_known = place == Place::usual || !(entry.cuda_home + entry.nvcc).empty();
+      entry.is_generated = is_known && holds_products_alone(folder);
       list_.push_back(std::move(entry));
     }
   }
@@ -78,11 +96,10 @@ public:
         }
       } else if (name.ends_with(".cubin")) {
         has_any = true;
-        const auto real = view_.find(path);
         const auto release =
-            real && entry.built_by.empty()
-                ? release_in("release " + text_after(view_.on_host(real->real),
-                                                     "Cuda compilation tools, release "))
+            entry.built_by.empty()
+                ? release_in("release " +
+                             text_after(view_, path, "Cuda compilation tools, release "))
                 : std::string();
         entry.built_by = release.empty() ? entry.built_by : "CUDA " + release;
       }
@@ -99,14 +116,22 @@ public:
       }
     }
   }
-  void add_children(const std::string& consumer, const std::string& folder) {
+  void add_children(const std::string& consumer, const std::string& folder, Place place) {
     for (const auto& name : view_.list(folder)) {
-      add(consumer, join_path(folder, name));
+      add(consumer, join_path(folder, name), place);
     }
   }
   [[nodiscard]] std::vector<CacheEntry> take() { return std::move(list_); }
 
 private:
+  [[nodiscard]] bool holds_products_alone(const std::string& folder) const {
+    const auto names = view_.list(folder);
+    return !view_.is_link(folder) && std::all_of(names.begin(), names.end(), [&](const auto& name) {
+      const auto path = join_path(folder, name);
+      return is_product(name) && view_.is_file(path) && !view_.is_link(path);
+    });
+  }
+
   const RootView& view_;
   std::vector<CacheEntry> list_;
 };
@@ -116,26 +141,32 @@ private:
 std::vector<CacheEntry> scan_caches(const RootView& view, const Environment& environment) {
   Caches caches(view);
   const auto home = environment.get("HOME").value_or("/");
-  const auto place = [&](const char* variable, const char* usual) {
+  const auto folder_of = [&](const char* variable, const char* usual) {
     return environment.get(variable).value_or(join_path(home, usual));
+  };
+  const auto place_of = [&](const char* variable) {
+    return environment.get(variable) ? Place::of_a_variable : Place::usual;
   };
   const auto flashinfer =
       join_path(environment.get("FLASHINFER_WORKSPACE_BASE").value_or(home), ".cache/flashinfer");
   for (const auto& version : view.list(flashinfer)) {
     for (const auto& arch : view.list(join_path(flashinfer, version))) {
-      caches.add_children("flashinfer",
-                          join_path(flashinfer, version + "/" + arch + "/cached_ops"));
+      caches.add_children(
+          "flashinfer", join_path(flashinfer, version + "/" + arch + "/cached_ops"),
+          Place::usual); // below a variable's folder too: .cache/flashinfer is its own
     }
   }
-  const auto torch = place("TORCH_EXTENSIONS_DIR", ".cache/torch_extensions");
+  const auto torch = folder_of("TORCH_EXTENSIONS_DIR", ".cache/torch_extensions");
+  const auto torch_place = place_of("TORCH_EXTENSIONS_DIR");
   for (const auto& name : view.list(torch)) {
-    caches.add("torch-extensions", join_path(torch, name));
-    caches.add_children("torch-extensions", join_path(torch, name));
+    caches.add("torch-extensions", join_path(torch, name), torch_place);
+    caches.add_children("torch-extensions", join_path(torch, name), torch_place);
   }
-  caches.add_children("tvm-ffi", place("TVM_FFI_CACHE_DIR", ".cache/tvm-ffi"));
-  caches.add_kernel_folders("triton", place("TRITON_CACHE_DIR", ".triton/cache"));
+  caches.add_children("tvm-ffi", folder_of("TVM_FFI_CACHE_DIR", ".cache/tvm-ffi"),
+                      place_of("TVM_FFI_CACHE_DIR"));
+  caches.add_kernel_folders("triton", folder_of("TRITON_CACHE_DIR", ".triton/cache"));
   caches.add_kernel_folders("deepgemm",
-                            join_path(place("DG_JIT_CACHE_DIR", ".deep_gemm"), "cache"));
+                            join_path(folder_of("DG_JIT_CACHE_DIR", ".deep_gemm"), "cache"));
   return caches.take();
 }
 

@@ -102,11 +102,9 @@ template <typename Use> void for_each_row(std::string_view text, const Use& use)
 
 std::vector<std::string> cuda_needs(const RootView& view, const std::string& path) {
   std::vector<std::string> result;
-  if (const auto entry = view.find(path)) {
-    for (const auto& name : read_elf_facts(view.on_host(entry->real)).needed) {
-      if (is_cuda_library(name) && !name.starts_with("libcuda.so")) {
-        result.push_back(name);
-      }
+  for (const auto& name : read_elf_facts(view, path).needed) {
+    if (is_cuda_library(name) && !name.starts_with("libcuda.so")) {
+      result.push_back(name);
     }
   }
   return result;
@@ -285,7 +283,8 @@ public:
     }
     std::sort(python.distributions.begin(), python.distributions.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
-    if (is_asked || python.is_conda || !python.distributions.empty()) {
+    // half a look would take for missing what it did not come to
+    if (!view_.is_spent() && (is_asked || python.is_conda || !python.distributions.empty())) {
       list_.push_back(std::move(python));
     }
   }

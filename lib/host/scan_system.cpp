@@ -10,6 +10,8 @@ namespace cukit::host {
 
 namespace {
 
+constexpr std::size_t k_compilers = 256;
+
 std::string digits_and_dots(std::string_view text) {
   return std::string(text.substr(0, std::min(text.find_first_not_of("0123456789."), text.size())));
 }
@@ -18,7 +20,7 @@ std::string glibc_of(const RootView& view) {
   for (const char* path : {"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6",
                            "/lib/aarch64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6"}) {
     if (const auto entry = view.find(path); entry && entry->is_regular) {
-      auto text = digits_and_dots(text_after(view.on_host(entry->real), "stable release version "));
+      auto text = digits_and_dots(text_after(view, path, "stable release version "));
       while (text.ends_with('.')) {
         text.pop_back();
       }
@@ -128,9 +130,8 @@ void scan_system(const RootView& view, Snapshot& snapshot) {
       snapshot.os = printable(name);
     }
   }
-  const auto look = quick_look(view.on_host("/"));
-  if (look.driver) {
-    snapshot.driver = driver_text(*look.driver);
+  if (const auto driver = module_version(view)) {
+    snapshot.driver = driver_text(*driver);
   }
   for (const auto& gpu : view.list("/proc/driver/nvidia/gpus")) {
     const auto text = view.head("/proc/driver/nvidia/gpus/" + gpu + "/information", 4096);
@@ -150,7 +151,7 @@ std::vector<HostCompiler> scan_compilers(const RootView& view, const Environment
         compiler && std::any_of(result.begin(), result.end(), [&](const auto& known) {
           return known.real == compiler->real && known.kind == compiler->kind;
         });
-    if (compiler && !is_known) {
+    if (compiler && !is_known && result.size() < k_compilers) {
       result.push_back(*std::move(compiler));
     }
   };
@@ -214,7 +215,7 @@ std::vector<LibraryFolder> scan_library_path(const RootView& view, const Environ
       }
       found.libraries.emplace(name, entry->real);
       if (name.starts_with("libnvJitLink.so.") && found.nvjitlink.empty()) {
-        found.nvjitlink = read_elf_facts(view.on_host(entry->real), true).newest_symbol;
+        found.nvjitlink = read_elf_facts(view, join_path(folder, name), true).newest_symbol;
       }
     }
     if (!found.libraries.empty()) {

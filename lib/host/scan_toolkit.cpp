@@ -331,8 +331,8 @@ std::optional<Tool> scan_tool(const RootView& view, const std::string& path) {
   const auto head = view.head(path, 4);
   if (head == "\x7f"
               "ELF") {
-    tool.version = release_in(
-        "release " + text_after(view.on_host(entry->real), "Cuda compilation tools, release "));
+    tool.version =
+        release_in("release " + text_after(view, path, "Cuda compilation tools, release "));
   } else if (head.starts_with("#!")) {
     const auto script = view.head(path, k_script_bytes);
     tool.version = release_in(script);
@@ -340,8 +340,8 @@ std::optional<Tool> scan_tool(const RootView& view, const std::string& path) {
     if (!tool.wraps.empty() && tool.wraps != entry->real) {
       if (const auto inner = view.find(tool.wraps); inner && inner->real != entry->real) {
         if (tool.version.empty()) {
-          tool.version = release_in("release " + text_after(view.on_host(inner->real),
-                                                            "Cuda compilation tools, release "));
+          tool.version = release_in(
+              "release " + text_after(view, tool.wraps, "Cuda compilation tools, release "));
         }
       }
     } else {
@@ -397,9 +397,7 @@ std::optional<Toolkit> scan_toolkit(const RootView& view, const Candidate& candi
   if (const auto link =
           kit.libraries.find(fmt::format("libnvJitLink.so.{}", kit.cudart.substr(0, 2)));
       link != kit.libraries.end()) {
-    if (const auto entry = view.find(link->second)) {
-      kit.nvjitlink = read_elf_facts(view.on_host(entry->real), true).newest_symbol;
-    }
+    kit.nvjitlink = read_elf_facts(view, link->second, true).newest_symbol;
   }
   scan_profile(view, kit);
   for (const char* folder : {"nvvm/libdevice", "lib/libdevice", "nvvm-prev/libdevice"}) {

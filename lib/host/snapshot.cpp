@@ -11,6 +11,8 @@ namespace cukit::host {
 
 namespace {
 
+constexpr std::size_t k_toolkits = 256;
+
 /// Whether a variable concerns CUDA or building, and has nothing of a secret in its name.
 bool is_kept(std::string_view name) {
   static constexpr std::array exact = {
@@ -48,8 +50,34 @@ void add_toolkit(Snapshot& snapshot, const RootView& view, const Candidate& cand
       return;
     }
   }
-  if (auto kit = scan_toolkit(view, candidate)) {
+  if (snapshot.toolkits.size() >= k_toolkits) {
+    return;
+  }
+  // half a look would take for missing what it did not come to
+  if (auto kit = scan_toolkit(view, candidate); kit && !view.is_spent()) {
     snapshot.toolkits.push_back(*std::move(kit));
+  }
+}
+
+/// Limits that were reached.
+void note_limits(Snapshot& snapshot, const RootView& view, const SnapshotRequest& request) {
+  if (view.is_spent()) {
+    snapshot.notes.push_back(
+        fmt::format("after {} or {} s the rest of the folders was not looked at",
+                    human_bytes(request.byte_budget),
+                    std::chrono::duration_cast<std::chrono::seconds>(request.time_budget).count()));
+  }
+  if (snapshot.toolkits.size() >= k_toolkits) {
+    snapshot.notes.push_back(
+        fmt::format("the first {} toolkits were looked at, and no more", k_toolkits));
+  }
+  for (const auto& [name, value] : request.environment.values()) {
+    const auto folders = static_cast<std::size_t>(std::count(value.begin(), value.end(), ':')) + 1;
+    if (name.ends_with("PATH") && folders > k_path_folders) {
+      snapshot.notes.push_back(
+          fmt::format("{} has {} folders, of which the first {} were looked at", name, folders,
+                      k_path_folders));
+    }
   }
 }
 
@@ -90,7 +118,7 @@ bool may_have_a_gpu(const RootView& view, const Snapshot& snapshot,
     return true;
   }
   for (const char* node : {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg"}) {
-    if (path_exists(view.on_host(node))) {
+    if (view.find(node)) {
       return true;
     }
   }
@@ -133,7 +161,8 @@ void ask_devices(Snapshot& snapshot, const Environment& environment, const std::
 } // namespace
 
 Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop) {
-  const RootView view(asked.root);
+  const RootView view(asked.root,
+                      {.bytes = asked.byte_budget, .time = asked.time_budget, .stop = stop});
   auto request = asked;
   if (!request.environment.get("HOME")) {
     request.environment.set("HOME", home_of_user_0(view));
@@ -176,6 +205,7 @@ Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop
   snapshot.library_path = scan_library_path(view, request.environment);
   snapshot.system_libraries = scan_system_libraries(view);
   snapshot.caches = scan_caches(view, request.environment);
+  note_limits(snapshot, view, request);
   return snapshot;
 }
 

@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "text/json.hpp"
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
@@ -111,6 +112,8 @@ struct CacheEntry {
   std::string nvcc = {};
   std::vector<std::string> needed = {}; ///< CUDA's libraries that its .so wants
   std::string built_by = {};            ///< as its kernels say: "PTX 9.0" or "CUDA 13.0.88"
+  bool is_generated =
+      false; ///< all of it is what the consumer's build writes: it can go as a whole
 };
 
 /// A folder of LD_LIBRARY_PATH, with the CUDA libraries in it.
@@ -155,12 +158,16 @@ struct SnapshotRequest {
   std::vector<std::string> venvs = {};    ///< further Python environments
   std::vector<std::string> toolkits = {}; ///< further toolkit roots
   bool ask_devices = true; ///< live only: let a child process ask the driver when a GPU is there
+  /// What a look may cost: bytes read and names looked up, and time. What was not looked at for
+  /// that is said in Snapshot::notes.
+  std::uint64_t byte_budget = 8ULL << 30U;
+  std::chrono::milliseconds time_budget = std::chrono::seconds(30);
 };
 
 Snapshot take_snapshot(const SnapshotRequest& request, const std::stop_token& stop = {});
 
-/// schema cukit.snapshot/1. Names of users and their home folders are replaced, and only variables
-/// of `environment` are written: what has a secret in its name never gets there.
+/// schema cukit.snapshot/1. Names of users and their home folders are replaced; of the variables
+/// those parts alone are written that are known to say how CUDA is built.
 text::Json to_json(const Snapshot& snapshot);
 /// Unknown keys are passed over, so that a newer cukit's snapshot can be read; values of another
 /// kind are an error (code usage).

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 namespace cukit::host {
 
@@ -184,9 +185,13 @@ void add_module_files(Candidates& candidates, const RootView& view,
 std::vector<std::string> path_folders(const Environment& environment, const std::string& name) {
   std::vector<std::string> result;
   const std::string value = environment.get(name).value_or("");
+  std::unordered_set<std::string_view> seen;
+  std::size_t count = 0;
   for (const auto folder : split(value, ':')) {
-    if (folder.starts_with('/') &&
-        std::find(result.begin(), result.end(), folder) == result.end()) {
+    if (++count > k_path_folders) {
+      break;
+    }
+    if (folder.starts_with('/') && seen.insert(folder).second) {
       result.emplace_back(folder);
     }
   }

@@ -275,7 +275,7 @@ TEST(Snapshot, reads_a_toolkit_of_real_wheels) {
     GTEST_SKIP() << "no toolkit in /usr/local/cuda";
   }
   // what the program itself says: `Cuda compilation tools, release X.Y, VX.Y.Z`
-  const auto text = text_after(real, "Cuda compilation tools, release ");
+  const auto text = text_after(RootView("/"), real.string(), "Cuda compilation tools, release ");
   EXPECT_THAT(release_in("release " + text), testing::MatchesRegex("1[0-9]\\.[0-9]+\\.[0-9]+"));
 }
 
@@ -284,10 +284,10 @@ TEST(ElfFacts, are_empty_for_damaged_files) {
   const auto whole = test::elf_library("libx.so.1", {"libcudart.so.13"});
   for (std::size_t length = 0; length < whole.size(); length += 7) {
     root.put("/x.so", whole.substr(0, length));
-    EXPECT_LE(read_elf_facts(root.path() / "x.so").needed.size(), 1U);
+    EXPECT_LE(read_elf_facts(RootView(root.path()), "/x.so").needed.size(), 1U);
   }
   root.put("/x.so", whole);
-  EXPECT_EQ(read_elf_facts(root.path() / "x.so").soname, "libx.so.1");
+  EXPECT_EQ(read_elf_facts(RootView(root.path()), "/x.so").soname, "libx.so.1");
 }
 
 } // namespace
