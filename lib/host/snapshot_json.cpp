@@ -1,6 +1,6 @@
 // Snapshot to JSON and back. Every struct lists its fields once, for both directions.
 #include "base/strings.hpp"
-#include "host/snapshot.hpp"
+#include "host/anonymise.hpp"
 
 namespace cukit::host {
 
@@ -93,6 +93,7 @@ template <typename V> void fields(V& v, CacheEntry& x) {
   v("nvcc", x.nvcc);
   v("needed", x.needed);
   v("built_by", x.built_by);
+  v("is_generated", x.is_generated);
 }
 
 template <typename V> void fields(V& v, LibraryFolder& x) {
@@ -134,51 +135,6 @@ template <typename V> void fields(V& v, Snapshot& x) {
   v("caches", x.caches);
   v("notes", x.notes);
 }
-
-/// Replaces what names a person, everywhere alike, so that paths still fit each other.
-class Anonymiser {
-public:
-  explicit Anonymiser(const Snapshot& snapshot) {
-    const auto home = snapshot.environment.find("HOME");
-    if (home != snapshot.environment.end() && home->second.size() > 1 &&
-        home->second.starts_with('/')) {
-      home_ = home->second;
-    }
-  }
-  [[nodiscard]] std::string operator()(std::string text) const {
-    if (!home_.empty()) {
-      replace(text, home_, "/home/user");
-    }
-    for (const std::string_view folder : {"/home/", "/Users/"}) {
-      for (auto at = text.find(folder); at != std::string::npos; at = text.find(folder, at + 1)) {
-        if (!begins_path(text, at)) {
-          continue; // /opt/home/bin
-        }
-        const auto begin = at + folder.size();
-        const auto end = std::min(text.find_first_of("/:; \"'", begin), text.size());
-        text.replace(begin, end - begin, "user");
-      }
-    }
-    return text.find("://") == std::string::npos ? text : "(an address)";
-  }
-
-private:
-  /// Whether a path begins there: at the front, behind a separator, behind -I or -L.
-  static bool begins_path(const std::string& text, std::size_t at) {
-    constexpr std::string_view separators = ":=;, \"'(`";
-    return at == 0 || separators.find(text[at - 1]) != std::string_view::npos ||
-           (at >= 2 && text[at - 2] == '-' && (text[at - 1] == 'I' || text[at - 1] == 'L'));
-  }
-  static void replace(std::string& text, const std::string& from, const std::string& to) {
-    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-      const auto end = at + from.size();
-      if (end == text.size() || text[end] == '/' || text[end] == ':') {
-        text.replace(at, from.size(), to);
-      }
-    }
-  }
-  std::string home_;
-};
 
 class Writer {
 public:
@@ -313,6 +269,10 @@ text::Json to_json(const Snapshot& snapshot) {
   std::string schema = "cukit.snapshot/1";
   writer("schema", schema);
   Snapshot copy = snapshot; // fields() serves reading too, so it wants something to write to
+  const auto paths = paths_of(snapshot);
+  for (auto& [name, value] : copy.environment) {
+    value = known_parts(value, paths);
+  }
   fields(writer, copy);
   return writer.take();
 }
