@@ -7,6 +7,7 @@
 #include "commands/doctor_watch.hpp"
 #include "doctor/image_root.hpp"
 
+#include <algorithm>
 #include <unistd.h>
 
 namespace cukit::cmd {
@@ -81,14 +82,16 @@ Environment default_environment() {
   return environment;
 }
 
-Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorOptions& options) {
+Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorOptions& options,
+                                     const Environment& environment, bool ask_devices = true) {
   if (!options.from.empty()) {
     CUKIT_TRY_ASSIGN(const auto bytes, read_file(options.from, k_snapshot_bytes));
     CUKIT_TRY_ASSIGN(const auto json, text::Json::parse(bytes, options.from));
     return host::snapshot_from_json(json, options.from);
   }
   host::SnapshotRequest request;
-  request.environment = invocation.environment;
+  request.environment = environment;
+  request.ask_devices = ask_devices;
   std::optional<doctor::ImageRoot> image; // lives as long as it is looked at
   if (!options.root.empty()) {
     request.root = options.root;
@@ -115,7 +118,11 @@ Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorO
   for (const auto& toolkit : options.toolkits) {
     request.toolkits.push_back(options.root.empty() ? absolute(toolkit) : toolkit);
   }
-  return host::take_snapshot(request, invocation.stop);
+  auto snapshot = host::take_snapshot(request, invocation.stop);
+  if (invocation.stop.stop_requested()) {
+    return fail(ErrorCode::interrupted, "interrupted");
+  }
+  return snapshot;
 }
 
 Result<doctor::Question> make_question(const Invocation& invocation, const DoctorOptions& options) {
@@ -175,6 +182,10 @@ int show_rules(Invocation& invocation, const DoctorOptions& options) {
   return 0;
 }
 
+bool is_of_this_machine(const DoctorOptions& options) {
+  return options.from.empty() && options.root.empty() && options.env.empty();
+}
+
 void show(Invocation& invocation, const DoctorOptions& options,
           const doctor::Diagnosis& diagnosis) {
   if (invocation.options.json) {
@@ -184,21 +195,76 @@ void show(Invocation& invocation, const DoctorOptions& options,
   const ui::Terminal terminal(invocation.environment, invocation.options.color, STDOUT_FILENO);
   ui::print(diagnosis_text(terminal, diagnosis, options.verbose));
   if (options.fix) {
-    ui::print("\n" + plan_text(terminal, diagnosis));
+    ui::print("\n" + plan_text(terminal, diagnosis, is_of_this_machine(options)));
   }
 }
 
+/// The errors that are left, seen again where the new variables are set. What a log alone has shown
+/// cannot be seen again: it is left when the plan had nothing for it.
+Result<std::vector<std::string>>
+what_is_left(const Invocation& invocation, const DoctorOptions& options,
+             const host::Snapshot& before, doctor::Question question,
+             const doctor::Diagnosis& diagnosis, const Applied& applied) {
+  CUKIT_TRY_ASSIGN(auto after, make_snapshot(invocation, options, applied.environment, false));
+  after.gpus = before.gpus;
+  after.gpus_found_by = before.gpus_found_by;
+  after.gpus_why = before.gpus_why;
+  after.driver = before.driver;
+  after.driver_cuda = before.driver_cuda;
+  question.log.clear();
+  CUKIT_TRY_ASSIGN(const auto again, doctor::diagnose(after, question, invocation.knowledge()));
+  // of the tree that was just brought up its own validation is the judge
+  std::error_code error;
+  const auto brought = applied.has_toolkit
+                           ? fs::canonical(applied.environment.get("CUDA_HOME").value_or(""), error)
+                           : fs::path();
+  std::vector<std::string> left;
+  const auto add = [&](const doctor::Finding& finding) {
+    const auto text = fmt::format("{}  [{}]", finding.title, finding.id);
+    if (finding.severity == doctor::Severity::error &&
+        std::find(left.begin(), left.end(), text) == left.end()) {
+      left.push_back(text);
+    }
+  };
+  for (const auto& finding : again.findings) {
+    if (brought.empty() || finding.subject != brought.string()) {
+      add(finding);
+    }
+  }
+  for (const auto& finding : diagnosis.findings) {
+    if (finding.log_line != 0 && !is_mended_by_plan(finding)) {
+      add(finding);
+    }
+  }
+  return left;
+}
+
 /// What may be done without a person, where the diagnosis is this machine's.
-int mend(Invocation& invocation, const DoctorOptions& options, const doctor::Diagnosis& diagnosis) {
-  if (!options.from.empty() || !options.root.empty() || !options.env.empty()) {
+int mend(Invocation& invocation, const DoctorOptions& options, const doctor::Question& question,
+         const host::Snapshot& snapshot, const doctor::Diagnosis& diagnosis) {
+  if (!is_of_this_machine(options)) {
     return report(invocation,
                   {.code = ErrorCode::usage,
                    .message = "--yes mends this machine, and this is the plan of another",
                    .hint = "run `cukit doctor --fix --yes` there"});
   }
-  return apply_plan(invocation, diagnosis,
-                    options.no_validate ? std::vector<std::string>{"--no-validate"}
-                                        : std::vector<std::string>{});
+  const auto applied = apply_plan(invocation, diagnosis,
+                                  options.no_validate ? std::vector<std::string>{"--no-validate"}
+                                                      : std::vector<std::string>{});
+  if (!applied) {
+    return report(invocation, applied.error());
+  }
+  if (applied->exit_code != 0) {
+    return applied->exit_code;
+  }
+  const auto left = what_is_left(invocation, options, snapshot, question, diagnosis, *applied);
+  if (!left) {
+    return report(invocation, left.error());
+  }
+  for (const auto& text : *left) {
+    ui::say("left for you: " + printable(text) + "\n");
+  }
+  return left->empty() ? 0 : static_cast<int>(ErrorCode::expected_no);
 }
 
 int run_doctor(Invocation& invocation, const DoctorOptions& options) {
@@ -225,7 +291,7 @@ int run_doctor(Invocation& invocation, const DoctorOptions& options) {
     }
     question->log = std::move(watched->log);
   }
-  const auto snapshot = make_snapshot(invocation, options);
+  const auto snapshot = make_snapshot(invocation, options, invocation.environment);
   if (!snapshot) {
     return report(invocation, snapshot.error());
   }
@@ -235,13 +301,13 @@ int run_doctor(Invocation& invocation, const DoctorOptions& options) {
   }
   show(invocation, options, *diagnosis);
   if (options.yes) {
-    return mend(invocation, options, *diagnosis);
+    return mend(invocation, options, *question, *snapshot, *diagnosis);
   }
   return diagnosis->has_error() || options.watch ? static_cast<int>(ErrorCode::expected_no) : 0;
 }
 
 int run_snapshot(Invocation& invocation, const DoctorOptions& options) {
-  const auto snapshot = make_snapshot(invocation, options);
+  const auto snapshot = make_snapshot(invocation, options, invocation.environment);
   if (!snapshot) {
     return report(invocation, snapshot.error());
   }

@@ -7,6 +7,7 @@
 #include "commands/foreground.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char* k_self = "/proc/self/exe";
 constexpr const char* k_manifest_file = "cukit.yaml";
+constexpr const char* k_lock_file = "cukit.lock.yaml";
 constexpr std::string_view k_written_by = "# Written by `cukit doctor --fix --yes`";
 
 enum class Kind { for_a_person, removes_cache, sets_variables, brings_toolkit };
@@ -54,29 +56,40 @@ std::vector<Step> plan(const doctor::Diagnosis& diagnosis) {
   return steps;
 }
 
-/// Only below the caches of that home: a snapshot can name any path.
-bool is_cache_of(const fs::path& folder, const fs::path& home) {
-  std::error_code error;
-  const auto real = fs::canonical(folder, error);
-  const auto real_home = error ? fs::path() : fs::canonical(home, error);
-  if (error || real_home == "/") {
-    return false;
-  }
-  const auto inside = real.lexically_relative(real_home).string() + "/";
-  return (inside.starts_with(".cache/flashinfer/") && inside.size() > 18) ||
-         inside.starts_with(".cache/torch_extensions/") || inside.starts_with(".cache/tvm-ffi/") ||
-         inside.starts_with(".triton/cache/") || inside.starts_with(".deep_gemm/cache/");
-}
-
 void say(const std::string& text) {
   ui::say(text + "\n");
 }
 
-Result<void> remove_cache(const std::string& folder, const fs::path& home) {
-  if (!is_cache_of(folder, home)) {
-    say("left alone, not in your caches: " + printable(folder));
-    return {};
+/// A link to nowhere is none: what is written goes through it.
+bool is_there(const char* file) {
+  return ::access(file, F_OK) == 0;
+}
+
+/// The text of one of the two files that are written here; nothing when it is not there. A pipe
+/// or a folder of that name is somebody else's, like any text that is not ours.
+Result<std::optional<std::string>> read_here(const char* file) {
+  if (!is_there(file)) {
+    return std::optional<std::string>();
   }
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) {
+    return std::optional<std::string>("");
+  }
+  CUKIT_TRY_ASSIGN(auto text, read_file(file, 1U << 20U));
+  return std::optional<std::string>(std::move(text));
+}
+
+bool may_write_manifest(const std::string& text) {
+  const auto there = read_here(k_manifest_file);
+  return there && (!*there || **there == text);
+}
+
+bool may_write_variables() {
+  const auto there = read_here(k_variables_file);
+  return there && (!*there || (*there)->starts_with(k_written_by));
+}
+
+Result<void> remove_cache(const std::string& folder) {
   CUKIT_TRY(remove_tree(folder));
   say("removed " + printable(folder));
   return {};
@@ -84,15 +97,14 @@ Result<void> remove_cache(const std::string& folder, const fs::path& home) {
 
 /// The manifest in this folder; false when another one is there.
 Result<bool> write_manifest(const std::string& text) {
-  if (::access(k_manifest_file, F_OK) == 0) {
-    CUKIT_TRY_ASSIGN(const auto there, read_file(k_manifest_file, 1U << 20U));
-    if (there != text) {
-      say(fmt::format("left alone, it exists: {}", k_manifest_file));
-    }
-    return there == text;
+  if (!may_write_manifest(text)) {
+    say(fmt::format("left alone, it exists: {}", k_manifest_file));
+    return false;
   }
-  CUKIT_TRY(write_user_file(k_manifest_file, text));
-  say(fmt::format("wrote {}", k_manifest_file));
+  if (!is_there(k_manifest_file)) {
+    CUKIT_TRY(write_user_file(k_manifest_file, text));
+    say(fmt::format("wrote {}", k_manifest_file));
+  }
   return true;
 }
 
@@ -133,69 +145,132 @@ Result<std::string> variables_of_toolkit(const Invocation& invocation) {
   return done.output;
 }
 
-Result<void> write_variables(const std::string& lines) {
-  if (::access(k_variables_file, F_OK) == 0) {
-    CUKIT_TRY_ASSIGN(const auto there, read_file(k_variables_file, 1U << 20U));
-    if (!there.starts_with(k_written_by)) {
-      say(fmt::format("left alone, it exists: {}", k_variables_file));
-      return {};
-    }
+/// False when another file of that name is there.
+Result<bool> write_variables(const std::string& lines) {
+  if (!may_write_variables()) {
+    say(fmt::format("left alone, it exists: {}", k_variables_file));
+    return false;
   }
   CUKIT_TRY(write_user_file(k_variables_file, fmt::format("{}; for a shell: . ./{}\n{}",
                                                           k_written_by, k_variables_file, lines)));
   say(fmt::format("wrote {}; next: . ./{}", k_variables_file, k_variables_file));
-  return {};
+  return true;
 }
 
-Result<int> carry_out(Invocation& invocation, const std::vector<Step>& steps,
-                      const std::vector<std::string>& up_options) {
+/// What a shell that has read the variables gives its children.
+Result<Environment> environment_of_variables(const Invocation& invocation) {
+  CUKIT_TRY_ASSIGN(
+      const auto done,
+      run_command({.arguments = {"/bin/sh", "-c",
+                                 fmt::format(". ./{}; exec /usr/bin/env -0", k_variables_file)},
+                   .environment = invocation.environment},
+                  invocation.stop));
+  if (done.exit_code != 0) {
+    return fail(ErrorCode::host, "a shell cannot read {}: {}", k_variables_file,
+                printable(trim(done.errors)));
+  }
+  Environment result;
+  for (const auto line : split(done.output, '\0')) {
+    const auto equals = line.find('=');
+    if (equals != std::string_view::npos && equals > 0) {
+      result.set(std::string(line.substr(0, equals)), std::string(line.substr(equals + 1)));
+    }
+  }
+  return result;
+}
+
+/// Manifest, `up` and the toolkit's variables; the exit code of `up`.
+Result<int> bring_toolkit(const Invocation& invocation, const std::string& manifest,
+                          const std::vector<std::string>& up_options, std::string& lines) {
+  const bool is_new = !is_there(k_manifest_file);
+  CUKIT_TRY_ASSIGN(const bool is_ours, write_manifest(manifest));
+  if (!is_ours) {
+    return 0;
+  }
+  const bool had_lock = path_exists(k_lock_file);
+  CUKIT_TRY_ASSIGN(const int code, bring_up(invocation, up_options));
+  if (code != 0 && is_new && !had_lock && !path_exists(k_lock_file)) {
+    std::error_code error; // no toolkit can come of it, so it does not stay in anybody's way
+    fs::remove(k_manifest_file, error);
+    say(fmt::format("removed {} again", k_manifest_file));
+  }
+  if (code == 0) {
+    CUKIT_TRY_ASSIGN(lines, variables_of_toolkit(invocation));
+  }
+  return code;
+}
+
+Result<Applied> carry_out(const Invocation& invocation, const std::vector<Step>& steps,
+                          const std::vector<std::string>& up_options) {
+  Applied applied{.exit_code = 0, .environment = invocation.environment};
   std::string lines;
+  std::string toolkit;
   for (const auto& step : steps) {
     if (step.kind == Kind::removes_cache) {
-      CUKIT_TRY(remove_cache(step.fix->removes,
-                             invocation.environment.get("HOME").value_or("/nonexistent")));
+      for (const auto& folder : step.fix->removes) {
+        CUKIT_TRY(remove_cache(folder));
+      }
     } else if (step.kind == Kind::sets_variables) {
       lines += step.fix->command.text() + "\n";
     } else if (step.kind == Kind::brings_toolkit) {
-      CUKIT_TRY_ASSIGN(const bool is_ours, write_manifest(step.fix->manifest));
-      if (!is_ours) {
-        continue;
+      CUKIT_TRY_ASSIGN(applied.exit_code,
+                       bring_toolkit(invocation, step.fix->manifest, up_options, toolkit));
+      if (applied.exit_code != 0) {
+        return applied;
       }
-      CUKIT_TRY_ASSIGN(const int code, bring_up(invocation, up_options));
-      if (code != 0) {
-        return code;
-      }
-      CUKIT_TRY_ASSIGN(const auto toolkit, variables_of_toolkit(invocation));
-      lines += toolkit; // after the others: what it sets counts
     }
   }
-  if (!lines.empty()) {
-    CUKIT_TRY(write_variables(lines));
+  lines += toolkit; // after the others: what it sets counts
+  if (lines.empty()) {
+    return applied;
   }
-  return 0;
+  CUKIT_TRY_ASSIGN(const bool is_written, write_variables(lines));
+  if (is_written) {
+    CUKIT_TRY_ASSIGN(applied.environment, environment_of_variables(invocation));
+    applied.has_toolkit = !toolkit.empty();
+  }
+  return applied;
+}
+
+/// Whether --yes does a step here, now.
+bool is_ours(const Step& step) {
+  switch (step.kind) {
+  case Kind::for_a_person:
+    return false;
+  case Kind::removes_cache:
+    return true;
+  case Kind::sets_variables:
+    return may_write_variables();
+  case Kind::brings_toolkit:
+    return may_write_manifest(step.fix->manifest) && may_write_variables();
+  }
+  return false;
 }
 
 } // namespace
 
-std::string plan_text(const ui::Terminal& terminal, const doctor::Diagnosis& diagnosis) {
+std::string plan_text(const ui::Terminal& terminal, const doctor::Diagnosis& diagnosis,
+                      bool is_of_this_machine) {
   const auto steps = plan(diagnosis);
   if (steps.empty()) {
-    return "nothing to mend\n";
+    return "no error, so there is nothing that --fix mends\n";
   }
   std::string out = "plan\n";
   int number = 0;
   bool has_variables = false;
-  const auto add = [&](const doctor::Fix& fix, bool is_ours) {
+  const auto add = [&](const doctor::Fix& fix, bool is_done_by_yes) {
     const auto head = fmt::format("{}. ", ++number);
-    out += head + fix_lines(terminal, fix, head.size()) +
-           prose(terminal,
-                 (is_ours ? "(--yes does this) " : "(for you to do) ") + printable(fix.effect), 3);
+    out +=
+        head + fix_lines(terminal, fix, head.size()) +
+        prose(terminal,
+              (is_done_by_yes ? "(--yes does this) " : "(for you to do) ") + printable(fix.effect),
+              3);
   };
   for (const auto& step : steps) {
-    const bool is_ours = step.kind != Kind::for_a_person;
-    has_variables =
-        has_variables || step.kind == Kind::sets_variables || step.kind == Kind::brings_toolkit;
-    add(*step.fix, is_ours);
+    const bool is_done_by_yes = is_of_this_machine && is_ours(step);
+    has_variables = has_variables || (is_done_by_yes && (step.kind == Kind::sets_variables ||
+                                                         step.kind == Kind::brings_toolkit));
+    add(*step.fix, is_done_by_yes);
   }
   if (has_variables) {
     add({.command = ShellCommand({".", fmt::format("./{}", k_variables_file)}),
@@ -206,10 +281,16 @@ std::string plan_text(const ui::Terminal& terminal, const doctor::Diagnosis& dia
   return out;
 }
 
-int apply_plan(Invocation& invocation, const doctor::Diagnosis& diagnosis,
-               const std::vector<std::string>& up_options) {
-  const auto code = carry_out(invocation, plan(diagnosis), up_options);
-  return code ? *code : report(invocation, code.error());
+Result<Applied> apply_plan(const Invocation& invocation, const doctor::Diagnosis& diagnosis,
+                           const std::vector<std::string>& up_options) {
+  return carry_out(invocation, plan(diagnosis), up_options);
+}
+
+bool is_mended_by_plan(const doctor::Finding& finding) {
+  return !finding.fix.empty() &&
+         (kind_of(finding.fix.front()) != Kind::for_a_person ||
+          std::any_of(finding.fix.begin(), finding.fix.end(),
+                      [](const auto& fix) { return !fix.manifest.empty(); }));
 }
 
 } // namespace cukit::cmd

@@ -25,8 +25,8 @@ struct Fix {
   ShellCommand command = {};
   std::string advice = {}; ///< prose; empty beside a command
   std::string effect = {};
-  std::string manifest = {}; ///< what `cukit up` would be given
-  std::string removes = {};  ///< a cache folder that the command deletes
+  std::string manifest = {};             ///< what `cukit up` would be given
+  std::vector<std::string> removes = {}; ///< folders of caches that the command deletes
   [[nodiscard]] std::string text() const { return command.empty() ? advice : command.text(); }
 };
 

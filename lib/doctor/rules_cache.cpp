@@ -3,6 +3,7 @@
 #include "doctor/context.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace cukit::doctor {
 
@@ -101,54 +102,99 @@ const Found* consumer_of(const Context& context, std::string_view name) {
   return found == context.found.end() ? nullptr : &*found;
 }
 
+/// Why an entry is not what its consumer would build now; nothing when it is, or cannot be judged.
+struct Staleness {
+  std::string home;          ///< the toolkit that filled it
+  std::string wrong_library; ///< of CUDA, of another major
+  std::string now;           ///< the CUDA that counts
+  bool is_gone = false;      ///< the toolkit is not there any more
+  bool is_stale = false;     ///< else it only comes from another toolkit
+};
+
+std::optional<Staleness> staleness_of(const Context& context, const host::CacheEntry& entry,
+                                      const Found* found) {
+  const auto nvcc = found == nullptr ? std::string() : found->nvcc_version;
+  const auto runtime =
+      found != nullptr && found->python != nullptr ? found->python->torch_cuda : std::string();
+  Staleness result;
+  result.home = value_or(entry.cuda_home, entry.nvcc);
+  result.now = value_or(runtime, nvcc);
+  const int wanted = major_of(result.now);
+  for (const auto& name : entry.needed) {
+    if (name.starts_with("libcudart.so.") && wanted != 0 && major_of(name.substr(13)) != wanted) {
+      result.wrong_library = name;
+    }
+  }
+  const auto* then = host::toolkit_of(context.snapshot, result.home);
+  const bool is_other =
+      !result.home.empty() && found != nullptr && found->kit != nullptr && then != found->kit;
+  if (result.wrong_library.empty() && !is_other) {
+    return std::nullopt;
+  }
+  result.is_gone = then == nullptr;
+  result.is_stale = !result.wrong_library.empty() || result.is_gone ||
+                    (then->tools.contains("nvcc") && differ(then->tools.at("nvcc").version, nvcc));
+  return result;
+}
+
+std::string cause_of(const Staleness& stale, const std::string& consumer, const Found* found) {
+  if (!stale.wrong_library.empty()) {
+    return fmt::format("cached kernels need {}, CUDA is {} now", stale.wrong_library, stale.now);
+  }
+  return fmt::format("the cache was filled with {}{}, {} now takes {}", stale.home,
+                     stale.is_gone ? " (which is not there any more)" : "", consumer,
+                     found == nullptr ? "" : found->nvcc);
+}
+
+/// Of each folder no more than what its consumer wrote: the variables of caches may name a folder
+/// with other things in it.
+void add_cache_fixes(Finding& finding, const std::vector<std::string>& generated,
+                     const std::vector<std::string>& mixed) {
+  if (!generated.empty()) {
+    std::vector<std::string> words{"rm", "-rf"};
+    words.insert(words.end(), generated.begin(), generated.end());
+    finding.fix.push_back({.command = ShellCommand(words),
+                           .effect = "what was in there is compiled anew when it is needed",
+                           .removes = generated});
+  }
+  if (!mixed.empty()) {
+    finding.fix.push_back(
+        by_hand(fmt::format("remove what {} has compiled in {}", finding.consumers.front(),
+                            join(mixed, " and ")),
+                "other files are there too, so that the folder cannot go as a whole"));
+  }
+  finding.fix.push_back(
+      by_command(ShellCommand({"cukit", "env"}), "gives every toolkit caches of its own"));
+}
+
 void caches(const Context& context, Findings& findings) {
+  struct Folders {
+    std::vector<std::string> generated;
+    std::vector<std::string> mixed;
+  };
+  std::map<std::pair<RuleId, std::string>, Folders> all;
   for (const auto& entry : context.snapshot.caches) {
     const auto* found = consumer_of(context, entry.consumer);
-    const auto now = found == nullptr ? std::string() : found->nvcc_version;
-    const auto* then =
-        host::toolkit_of(context.snapshot, entry.cuda_home.empty() ? entry.nvcc : entry.cuda_home);
-    const auto runtime =
-        found != nullptr && found->python != nullptr ? found->python->torch_cuda : std::string();
-    const int wanted = major_of(runtime.empty() ? now : runtime);
-    std::string wrong_library;
-    for (const auto& name : entry.needed) {
-      if (name.starts_with("libcudart.so.") && wanted != 0 && major_of(name.substr(13)) != wanted) {
-        wrong_library = name;
-      }
-    }
-    const auto home = value_or(entry.cuda_home, entry.nvcc);
-    const bool is_other =
-        !home.empty() && found != nullptr && found->kit != nullptr && then != found->kit;
-    if (wrong_library.empty() && !is_other) {
+    const auto stale = staleness_of(context, entry, found);
+    if (!stale) {
       continue;
     }
-    const bool is_stale =
-        !wrong_library.empty() || then == nullptr ||
-        (then->tools.contains("nvcc") && differ(then->tools.at("nvcc").version, now));
-    auto& finding = findings.add(is_stale ? RuleId::cache_stale : RuleId::cache_of_another_toolkit,
-                                 entry.consumer);
+    const auto id = stale->is_stale ? RuleId::cache_stale : RuleId::cache_of_another_toolkit;
+    auto& finding = findings.add(id, entry.consumer);
     finding.consumers = {entry.consumer};
     if (finding.evidence.size() < 6) {
-      finding.evidence.push_back(
-          {entry.path, wrong_library.empty() ? "built with " + home : "needs " + wrong_library});
+      finding.evidence.push_back({entry.path, stale->wrong_library.empty()
+                                                  ? "built with " + stale->home
+                                                  : "needs " + stale->wrong_library});
     }
-    if (!finding.fix.empty()) {
-      continue;
+    if (finding.cause.empty()) {
+      finding.cause = cause_of(*stale, entry.consumer, found);
     }
-    finding.cause = wrong_library.empty()
-                        ? fmt::format("the cache was filled with {}{}, {} now takes {}", home,
-                                      then == nullptr ? " (which is not there any more)" : "",
-                                      entry.consumer, found->nvcc)
-                        : fmt::format("cached kernels need {}, CUDA is {} now", wrong_library,
-                                      value_or(runtime, now));
-    const auto folder = entry.consumer == "flashinfer"
-                            ? entry.path.substr(0, entry.path.find("/cached_ops"))
-                            : entry.path.substr(0, entry.path.rfind('/'));
-    finding.fix = {
-        {.command = ShellCommand({"rm", "-rf", folder}),
-         .effect = "everything is compiled anew",
-         .removes = folder},
-        by_command(ShellCommand({"cukit", "env"}), "gives every toolkit caches of its own")};
+    auto& folders = all[{id, entry.consumer}];
+    (entry.is_generated ? folders.generated : folders.mixed).push_back(entry.path);
+  }
+  for (const auto& [key, folders] : all) {
+    add_cache_fixes(findings.add(key.first, key.second), folders.generated, folders.mixed);
   }
 }
 

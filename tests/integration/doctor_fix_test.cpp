@@ -2,6 +2,8 @@
 #include "store_fixture.hpp"
 #include "support/fake_root.hpp"
 
+#include <sys/stat.h>
+
 namespace cukit::test {
 namespace {
 
@@ -77,7 +79,8 @@ TEST_F(DoctorFix, a_stale_cache_goes_and_its_neighbours_stay) {
            "cuda_home = " + at("/cuda") + "\nnvcc = " + at("/cuda/bin/nvcc") + "\n");
   root.headers("/cuda/include", "13.2");
   const auto done = fix({"--yes", "--no-validate"});
-  EXPECT_FALSE(path_exists(at("/user/.cache/flashinfer/0.6.12/90a"))) << done.output << done.errors;
+  EXPECT_FALSE(path_exists(at("/user/.cache/flashinfer/0.6.12/90a/cached_ops/norm")))
+      << done.output << done.errors;
   EXPECT_TRUE(path_exists(at("/user/.cache/flashinfer/0.6.12/80/cached_ops/norm/build.ninja")));
 }
 
@@ -132,6 +135,67 @@ TEST_F(DoctorFix, an_environment_that_only_misleads_gets_variables_and_no_toolki
   playground.environment.set("NVCC_PREPEND_FLAGS", "-ccbin=");
   const auto done = fix({"--yes"});
   EXPECT_THAT(file("cukit.env.sh"), HasSubstr("\nunset NVCC_PREPEND_FLAGS\n")) << done.output;
+}
+
+TEST_F(DoctorFix, a_cache_where_a_variable_keeps_it_goes_as_the_plan_says) {
+  root.headers("/cuda/include", "13.2");
+  for (const char* name : {"TORCH_EXTENSIONS_DIR", "TVM_FFI_CACHE_DIR"}) {
+    playground.environment.set(name, at("/scratch/jit"));
+  }
+  playground.environment.set("FLASHINFER_WORKSPACE_BASE", at("/scratch/base"));
+  const std::string ops = "/scratch/base/.cache/flashinfer/0.6.12/90a/cached_ops/";
+  root.put(ops + "norm/build.ninja", "cuda_home = /opt/gone\nnvcc = /opt/gone/bin/nvcc\n");
+  root.put("/scratch/jit/ext/build.ninja", "nvcc = /opt/gone/bin/nvcc\n");
+  root.put("/scratch/jit/ext/ext.so", "");
+  root.put("/scratch/jit/mine/build.ninja", "nvcc = /opt/gone/bin/nvcc\n");
+  root.put("/scratch/jit/mine/kernel.cu", "mine");
+  root.put("/scratch/jit/notes.txt", "mine");
+  const auto done = fix({"--yes"});
+  EXPECT_FALSE(path_exists(at(ops + "norm"))) << done.output << done.errors;
+  EXPECT_FALSE(path_exists(at("/scratch/jit/ext"))) << done.output << done.errors;
+  EXPECT_TRUE(path_exists(at("/scratch/jit/mine/kernel.cu")));
+  EXPECT_TRUE(path_exists(at("/scratch/jit/notes.txt")));
+  EXPECT_THAT(done.errors, Not(HasSubstr("left alone")));
+}
+
+TEST_F(DoctorFix, errors_that_are_left_are_said_and_end_in_one) {
+  root.headers("/cuda/include", "13.2");
+  playground.write("build.log",
+                   "AttributeError: module 'torch.utils' has no attribute 'cpp_extension'\n");
+  const auto done = fix({"--yes", "--log", (playground.path() / "build.log").string()});
+  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+  EXPECT_THAT(done.errors, AllOf(HasSubstr("left for you"), HasSubstr("[incomplete-import]")));
+}
+
+TEST_F(DoctorFix, variables_that_could_not_be_written_leave_their_errors) {
+  root.headers("/cuda/include", "13.2");
+  root.remove("/user/.cache");
+  playground.environment.set("NVCC_PREPEND_FLAGS", "-ccbin=");
+  playground.write("cukit.env.sh", "export MINE=1\n");
+  const auto planned = fix({});
+  EXPECT_THAT(planned.output, HasSubstr("(for you to do)"));
+  EXPECT_THAT(planned.output, Not(HasSubstr("(--yes does this)")));
+  const auto done = fix({"--yes"});
+  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+  EXPECT_THAT(done.errors, HasSubstr("[ccbin-empty]"));
+}
+
+TEST_F(DoctorFix, a_plan_that_mends_all_ends_in_zero) {
+  root.headers("/cuda/include", "13.2");
+  root.remove("/user/.cache");
+  playground.environment.set("NVCC_PREPEND_FLAGS", "-ccbin=");
+  const auto done = fix({"--yes", "--consumer", "cmake"});
+  EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+  EXPECT_THAT(done.errors, Not(HasSubstr("left for you")));
+}
+
+TEST_F(DoctorFix, a_pipe_called_like_our_file_is_somebody_elses) {
+  root.headers("/cuda/include", "13.2");
+  playground.environment.set("NVCC_PREPEND_FLAGS", "-ccbin=");
+  ASSERT_EQ(::mkfifo((playground.path() / "cukit.env.sh").c_str(), 0600), 0);
+  const auto done = fix({"--yes"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.errors, HasSubstr("left alone, it exists: cukit.env.sh"));
 }
 
 } // namespace

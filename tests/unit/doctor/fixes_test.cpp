@@ -156,5 +156,47 @@ TEST(Fixes, a_manifest_that_is_there_is_not_written_over) {
   EXPECT_EQ(read_file(folder.path() / "cukit.yaml", 100).value(), "mine");
 }
 
+TEST(Fixes, of_a_cache_variable_that_names_a_persons_folder_remove_the_stale_entry_alone) {
+  Scene scene;
+  const auto site = venv(scene, "torch-odd");
+  scene.root.toolkit(k_local, "13.0.88");
+  cuda_home(scene, k_local);
+  for (const char* name : {"TORCH_EXTENSIONS_DIR", "TVM_FFI_CACHE_DIR"}) {
+    scene.root.environment.set(name, "/home/user");
+  }
+  scene.root.dist(site, "apache-tvm-ffi", "0.1");
+  const std::string ninja = "nvcc = /opt/gone/bin/nvcc\n";
+  scene.root.put("/home/user/mine/build.ninja", ninja);
+  scene.root.put("/home/user/mine/thesis.tex", "x");
+  scene.root.put("/home/user/ext/build.ninja", ninja);
+  std::vector<std::string> removed;
+  for (const auto& finding : diagnosis_of(scene).findings) {
+    for (const auto& fix : finding.fix) {
+      removed.insert(removed.end(), fix.removes.begin(), fix.removes.end());
+      if (!fix.removes.empty()) {
+        EXPECT_EQ(fix.command.text(), "rm -rf /home/user/ext");
+      }
+    }
+  }
+  EXPECT_THAT(removed, testing::Each("/home/user/ext"));
+  EXPECT_FALSE(removed.empty());
+}
+
+TEST(Findings, a_look_that_was_cut_short_explains_what_is_missing) {
+  host::Snapshot snapshot;
+  snapshot.notes = {"after 8 GB the rest was not looked at"};
+  snapshot.pythons.push_back({.prefix = "/venv",
+                              .distributions = {{.name = "flashinfer-python", .version = "0.6.12"}},
+                              .torch = "2.11.0+cu130",
+                              .torch_cuda = "13.0"});
+  const auto diagnosis = diagnose(snapshot, {}, knowledge::Knowledge::embedded());
+  ASSERT_TRUE(diagnosis);
+  ASSERT_FALSE(diagnosis->findings.empty());
+  EXPECT_EQ(diagnosis->findings[0].id, "scan-cut-short");
+  for (const auto& finding : diagnosis->findings) {
+    EXPECT_NE(finding.id, "no-nvcc");
+  }
+}
+
 } // namespace
 } // namespace cukit::doctor
