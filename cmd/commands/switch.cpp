@@ -1,5 +1,6 @@
 // switch and rollback: the name points at another of its generations.
 #include "commands/summary.hpp"
+#include "lock/lock.hpp"
 #include "names/names.hpp"
 
 namespace cukit::cmd {
@@ -19,12 +20,15 @@ int tell(Invocation& invocation, const store::Home& home, const std::string& nam
   }
   const auto path = home.tree(switched->to.tree).string();
   const bool changed = switched->from != switched->to.number;
+  const auto lock = lock::read(switched->to.lock, "the lock of " + name);
+  const auto release = lock ? lock->release.text() : ""; // of a newer cukit's lock nothing is known
   const auto json = text::Json::object()
                         .set("schema", "cukit.switch/1")
                         .set("name", name)
                         .set("from", switched->from)
                         .set("to", switched->to.number)
                         .set("changed", changed)
+                        .set("release", release)
                         .set("tree", path);
   if (changed) {
     invocation.outcome = json;
@@ -32,8 +36,9 @@ int tell(Invocation& invocation, const store::Home& home, const std::string& nam
   if (invocation.options.json) {
     print_json(json);
   } else {
-    ui::print(fmt::format("{} {} generation {}: {}\n", name,
-                          changed ? "points at" : "points already at", switched->to.number, path));
+    ui::print(fmt::format("{} {} generation {}{}: {}\n", name,
+                          changed ? "points at" : "points already at", switched->to.number,
+                          release.empty() ? "" : ", CUDA " + release, path));
   }
   return 0;
 }

@@ -42,7 +42,30 @@ int number_now(const fs::path& folder) {
   return current_number(folder).value_or(0);
 }
 
+/// The newest generation before `now` that stands for another toolkit. One that differs by its
+/// report alone (validated again, or on another node) or not at all (an `up` after a rollback) is
+/// passed over, and so is one that a power cut left empty.
+Result<int> last_that_differs(const fs::path& folder, const std::string& name, int now) {
+  CUKIT_TRY_ASSIGN(auto before, numbers(folder));
+  std::erase_if(before, [&](int number) { return number >= now; });
+  if (before.empty()) {
+    return no_generation(name, "no generation before the current one");
+  }
+  const auto current = read_generation(folder, now);
+  for (auto number = before.rbegin(); number != before.rend(); ++number) {
+    const auto generation = read_generation(folder, *number);
+    if (generation && (!current || !same_toolkit(*generation, *current))) {
+      return *number;
+    }
+  }
+  return no_generation(name, "no generation before the current one that differs from it");
+}
+
 } // namespace
+
+bool same_toolkit(const Generation& a, const Generation& b) {
+  return a.tree == b.tree && a.lock == b.lock;
+}
 
 Result<std::vector<std::string>> list_all(const store::Home& home) {
   if (!folder_exists(home.names())) {
@@ -93,13 +116,8 @@ Result<Switched> roll_back(const store::Home& home, const std::string& name) {
   }
   CUKIT_TRY(store::prepare(home));
   CUKIT_TRY_ASSIGN(const auto guard, lock_name(home, name));
-  CUKIT_TRY_ASSIGN(const auto found, numbers(folder));
-  const int now = number_now(folder);
-  const auto after = std::lower_bound(found.begin(), found.end(), now);
-  if (now == 0 || after == found.begin()) {
-    return no_generation(name, "no generation before the current one");
-  }
-  return move_current(home, name, now, *std::prev(after));
+  CUKIT_TRY_ASSIGN(const int before, last_that_differs(folder, name, number_now(folder)));
+  return move_current(home, name, number_now(folder), before);
 }
 
 Result<bool> drop_generation(const store::Home& home, const std::string& name, int number) {

@@ -17,6 +17,9 @@ struct Generation {
   std::int64_t made = 0; ///< when it was written, seconds since 1970; for readers
 };
 
+/// Whether both stand for one tree made from one lock; they may have been validated apart.
+bool same_toolkit(const Generation& a, const Generation& b);
+
 /// Letters, digits, `.`, `_`, `-`; not starting with a dot; at most 64.
 bool is_valid_name(std::string_view name);
 
@@ -45,7 +48,7 @@ struct Switched {
 /// Makes an earlier or later generation current by one rename: `number`, or 0 for the newest. An
 /// error of code expected_no when the generation or its tree is gone.
 Result<Switched> make_current(const store::Home& home, const std::string& name, int number);
-/// The same with the newest generation before the current one.
+/// The same with the newest generation before the current one that is another toolkit than it.
 Result<Switched> roll_back(const store::Home& home, const std::string& name);
 
 /// Removes one generation; the current one is refused (false).

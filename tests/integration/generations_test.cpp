@@ -34,7 +34,7 @@ TEST_F(Generations, are_listed_and_switched_between) {
                           HasSubstr(old_tree.string()), HasSubstr(new_tree.string())));
   EXPECT_THAT(run({"list"}), AllOf(HasSubstr("2 *"), HasSubstr("13.0.98"), HasSubstr("13.0.99")));
 
-  EXPECT_THAT(run({"rollback", "demo"}), HasSubstr("generation 1"));
+  EXPECT_THAT(run({"rollback", "demo"}), HasSubstr("generation 1, CUDA 13.0.98"));
   EXPECT_EQ(tree("demo"), old_tree);
   EXPECT_THAT(run({"env", "demo"}), HasSubstr(old_tree.string()));
   run({"rollback", "demo"}, 1);
@@ -45,6 +45,18 @@ TEST_F(Generations, are_listed_and_switched_between) {
   EXPECT_EQ(tree("demo"), old_tree);
   EXPECT_THAT(run({"switch", "demo", "--to", "7"}, 1), HasSubstr("no generation 7"));
   run({"switch", "nobody"}, 1);
+}
+
+TEST_F(Generations, rollback_after_an_up_that_followed_a_rollback_reaches_the_other_toolkit) {
+  up("demo", "13.0.187");
+  const auto old_tree = tree("demo");
+  up("demo", "13.0.188");
+  run({"rollback", "demo"});
+  up("demo", "13.0.188");
+  ASSERT_NE(tree("demo"), old_tree);
+  EXPECT_THAT(run({"rollback", "demo", "--json"}),
+              AllOf(HasSubstr("\"to\": 1"), HasSubstr("\"release\": \"13.0.98\"")));
+  EXPECT_EQ(tree("demo"), old_tree);
 }
 
 TEST_F(Generations, every_generation_is_a_root_until_it_is_dropped) {

@@ -236,6 +236,37 @@ TEST_F(GenerationsTest, rollback_goes_one_back_until_there_is_none_before) {
   EXPECT_EQ(now(), 1);
 }
 
+TEST_F(GenerationsTest, rollback_passes_over_generations_of_the_same_toolkit) {
+  ASSERT_TRUE(roll_back(home_, "q")); // 3 (cc) -> 2 (bb)
+  ASSERT_TRUE(*switch_to(home_, "q", generation("cc")));
+  auto validated_again = generation("cc");
+  validated_again.report = "r2";
+  ASSERT_TRUE(*switch_to(home_, "q", validated_again));
+  EXPECT_EQ(now(), 5);
+  const auto back = roll_back(home_, "q"); // 4 and 3 are cc too
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->from, 5);
+  EXPECT_EQ(back->to.tree, "bb");
+  EXPECT_EQ(now(), 2);
+  auto other_gpus = generation("bb"); // one tree, another lock: another toolkit for its users
+  other_gpus.lock = "lock with other GPUs\n";
+  ASSERT_TRUE(*switch_to(home_, "q", other_gpus));
+  EXPECT_EQ(roll_back(home_, "q")->to.tree, "cc");
+}
+
+TEST_F(GenerationsTest, rollback_without_another_toolkit_says_so_and_leaves_the_name) {
+  for (const char* report : {"r1", "r2"}) {
+    auto next = generation("aa");
+    next.report = report;
+    ASSERT_TRUE(switch_to(home_, "alone", next));
+  }
+  const auto none = roll_back(home_, "alone");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::expected_no);
+  EXPECT_THAT(none.error().message, testing::HasSubstr("differs"));
+  EXPECT_EQ((*current(home_, "alone"))->number, 2);
+}
+
 TEST_F(GenerationsTest, rollback_passes_over_a_number_that_was_dropped) {
   ASSERT_TRUE(*drop_generation(home_, "q", 2));
   ASSERT_TRUE(roll_back(home_, "q"));
