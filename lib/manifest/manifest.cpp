@@ -49,7 +49,7 @@ Result<void> read_all(Reading& reading, const text::Node& root) {
   read_host(reading, fields);
   read_platforms(reading, fields);
   read_sources(reading, fields);
-  read_validate(reading, fields);
+  CUKIT_TRY(read_validate(reading, fields));
   return {};
 }
 

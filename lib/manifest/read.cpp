@@ -1,25 +1,14 @@
 #include "manifest/read.hpp"
 
 #include "base/strings.hpp"
+#include "knowledge/suites.hpp"
+#include "model/toolkit_name.hpp"
 
 #include <algorithm>
 
 namespace cukit::manifest {
 
 namespace {
-
-// As long as the longest name of a file may be, less what is put behind it (.lock.yaml and the
-// like).
-constexpr std::size_t k_name_bytes = 200;
-
-bool is_name(std::string_view name) {
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  };
-  return !name.empty() && name.size() <= k_name_bytes && name.front() != '.' &&
-         name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
-}
 
 template <typename T> Wish<T> wish(T value, const text::Node& node) {
   return {.value = std::move(value), .text = node.scalar, .at = node.at};
@@ -135,14 +124,12 @@ void read_name(Reading& reading, text::Fields& fields) {
     const auto stem = fs::path(reading.manifest.file).stem().string();
     name = {.value = stem, .text = stem, .at = {}};
   }
-  if (!is_name(name.value)) {
+  if (!is_toolkit_name(name.value)) {
     reading.mistakes.add(name.at,
                          fmt::format("`{}` cannot be the name of a toolkit{}",
                                      printable(name.value.substr(0, 100)),
                                      node == nullptr ? ", and the manifest gives no other" : ""),
-                         fmt::format("write `name:` with letters, digits, `.`, `_` and `-`, no `.` "
-                                     "or `-` in front, {} characters at most",
-                                     k_name_bytes));
+                         fmt::format("write `name:` with {}", k_toolkit_name_rule));
   }
 }
 
@@ -280,22 +267,15 @@ void read_sources(Reading& reading, text::Fields& fields) {
       known_names(reading, fields, "sources", "source", {"redist", "wheels"});
 }
 
-void read_validate(Reading& reading, text::Fields& fields) {
+Result<void> read_validate(Reading& reading, text::Fields& fields) {
   const auto* node = fields.take("validate");
   if (node == nullptr) {
-    return;
+    return {};
   }
   text::Fields inner(*node, reading.mistakes, "`validate`");
-  for (const auto* suite : inner.texts("suites")) {
-    if (is_name(suite->scalar)) {
-      add_once(reading.manifest.suites, wish(suite->scalar, *suite));
-    } else {
-      reading.mistakes.add(
-          suite->at,
-          fmt::format("`{}` is no name of a suite", printable(suite->scalar.substr(0, 100))),
-          "write core");
-    }
-  }
+  CUKIT_TRY_ASSIGN(const auto known, knowledge::suite_names(reading.knowledge));
+  reading.manifest.suites = known_names(reading, inner, "suites", "suite of kernels", known);
+  return {};
 }
 
 } // namespace cukit::manifest

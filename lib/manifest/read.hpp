@@ -25,7 +25,7 @@ Result<void> read_consumers(Reading& reading, text::Fields& fields);
 void read_host(Reading& reading, text::Fields& fields);
 void read_platforms(Reading& reading, text::Fields& fields);
 void read_sources(Reading& reading, text::Fields& fields);
-void read_validate(Reading& reading, text::Fields& fields);
+Result<void> read_validate(Reading& reading, text::Fields& fields);
 
 /// Of everything that the choice of a toolkit depends on; the name and the validation do not count.
 Sha256 digest_of(const Manifest& manifest);

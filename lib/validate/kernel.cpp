@@ -1,6 +1,7 @@
 // recipes/kernels/NAME/kernel.yaml -> Kernel
 #include "base/limits.hpp"
 #include "base/strings.hpp"
+#include "knowledge/suites.hpp"
 #include "model/relative_path.hpp"
 #include "text/fields.hpp"
 #include "validate/number.hpp"
@@ -145,17 +146,12 @@ group_by_kernel(const std::vector<std::string>& paths) {
   return all;
 }
 
-Result<void> check_suites(const std::vector<Kernel>& kernels,
+Result<void> check_suites(const knowledge::Knowledge& knowledge,
                           const std::vector<std::string>& suites) {
-  std::vector<std::string> known;
-  for (const auto& kernel : kernels) {
-    for (const auto& suite : kernel.suites) {
-      if (std::find(known.begin(), known.end(), suite) == known.end()) {
-        known.push_back(suite);
-      }
-    }
+  if (suites.empty()) {
+    return {};
   }
-  std::sort(known.begin(), known.end());
+  CUKIT_TRY_ASSIGN(const auto known, knowledge::suite_names(knowledge));
   for (const auto& suite : suites) {
     if (std::find(known.begin(), known.end(), suite) == known.end()) {
       auto error =
@@ -195,7 +191,7 @@ Result<std::vector<Kernel>> load_kernels(const knowledge::Knowledge& knowledge,
     CUKIT_TRY_ASSIGN(auto kernel, read_kernel(text, path, name, std::move(files)));
     kernels.push_back(std::move(kernel));
   }
-  CUKIT_TRY(check_suites(kernels, suites));
+  CUKIT_TRY(check_suites(knowledge, suites));
   std::erase_if(kernels, [&](const Kernel& kernel) {
     return !suites.empty() && std::none_of(suites.begin(), suites.end(), [&](const auto& suite) {
       return std::find(kernel.suites.begin(), kernel.suites.end(), suite) != kernel.suites.end();

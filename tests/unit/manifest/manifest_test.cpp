@@ -163,6 +163,19 @@ TEST(ManifestMistakes, row03_are_all_reported_at_once_in_the_order_of_the_file) 
           StartsWith("m.yaml:9:18: `msvc` is no host compiler")));
 }
 
+TEST(ManifestMistakes, a_name_that_no_folder_could_be_called_by_is_refused_before_any_work) {
+  const std::string head = "cukit: 1\ngpus: [sm_90]\n";
+  EXPECT_TRUE(read(head + "name: " + std::string(64, 'n') + "\n"));
+  for (const std::size_t size : {65U, 66U, 200U, 201U}) {
+    const std::string name(size, 'n');
+    const auto given = read(head + "name: " + name + "\n");
+    ASSERT_FALSE(given) << size;
+    EXPECT_EQ(given.error().code, ErrorCode::usage);
+    EXPECT_NE(given.error().hint.find("up to 64"), std::string::npos) << given.error().hint;
+    EXPECT_FALSE(read(head, name + ".yaml")) << "the file's name counts";
+  }
+}
+
 TEST(ManifestMistakes, name_what_is_missing) {
   const auto result = read("name: x\n");
   ASSERT_FALSE(result.has_value());
@@ -188,6 +201,11 @@ TEST(ManifestMistakes, row03_have_a_place_and_a_next_step) {
       {"cukit: 1\ngpus: native\nname: .x\n", "m.yaml:3:7", "`.x` cannot be the name of a toolkit"},
       {"cukit: 1\ngpus: native\nname: \"a\\eb\"\n", "m.yaml:3:7",
        "`a\\x1bb` cannot be the name of a toolkit"},
+      {"cukit: 1\ngpus: native\nname: -x\n", "m.yaml:3:7", "`-x` cannot be the name of a toolkit"},
+      {"cukit: 1\ngpus: native\nname: x.yaml\n", "m.yaml:3:7",
+       "`x.yaml` cannot be the name of a toolkit"},
+      {"cukit: 1\ngpus: native\nvalidate: {suites: [cor]}\n", "m.yaml:3:21",
+       "there is no suite of kernels `cor`"},
       {"cukit: 1\ngpus: native\nname: [a]\n", "m.yaml:3:7",
        "`name` must be text, but here is a list"},
       {"cukit: 1\ngpus: {a: b}\n", "m.yaml:2:7",

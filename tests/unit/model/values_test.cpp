@@ -1,11 +1,24 @@
 #include "model/gpu_target.hpp"
 #include "model/platform.hpp"
 #include "model/relative_path.hpp"
+#include "model/toolkit_name.hpp"
 
 #include <gtest/gtest.h>
 
 namespace cukit {
 namespace {
+
+TEST(ToolkitName, is_a_word_that_nothing_else_is_spelled_like) {
+  for (const char* good : {"a", "sm120-cu130", "X.1_y", "9", "yaml", "a.yaml.b"}) {
+    EXPECT_TRUE(is_toolkit_name(good)) << good;
+  }
+  for (const char* bad : {"", ".", "..", ".a", "-a", "--all", "a/b", "./a", "a b", "\xc3\xa9",
+                          "a\n", "a.yaml", "a.yml", "a.lock.yaml"}) {
+    EXPECT_FALSE(is_toolkit_name(bad)) << bad;
+  }
+  EXPECT_TRUE(is_toolkit_name(std::string(64, 'a')));
+  EXPECT_FALSE(is_toolkit_name(std::string(65, 'a')));
+}
 
 GpuTarget target(std::string_view text) {
   auto result = GpuTarget::parse(text);
