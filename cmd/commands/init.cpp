@@ -4,15 +4,17 @@
 #include "command_line.hpp"
 #include "commands/locks.hpp"
 #include "doctor/doctor.hpp"
-#include "names/names.hpp"
+#include "model/toolkit_name.hpp"
 #include "pipeline/draft.hpp"
 
 namespace cukit::cmd {
 
 namespace {
 
+constexpr const char* k_usual_file = "cukit.yaml";
+
 struct InitOptions {
-  std::string output = "cukit.yaml";
+  std::string output = k_usual_file;
   std::string name;
   std::string venv;
   std::string from_lock;
@@ -34,12 +36,29 @@ Result<std::string> written_path(const fs::path& venv, const std::string& output
   return relative.empty() || relative.starts_with("..") ? full.string() : relative;
 }
 
+/// A name as near to the text as the rule allows; empty when nothing of it is left.
+std::string as_name(std::string text) {
+  for (char& c : text) {
+    c = is_toolkit_name(std::string("x") + c) ? c : '-';
+  }
+  text.erase(0, std::min(text.find_first_not_of(".-"), text.size()));
+  while (!text.empty() && !is_toolkit_name(text)) { // too long, or it ends like a file's name
+    text.pop_back();
+  }
+  return text;
+}
+
+/// The file's name, or the folder's where the file has the name that all have: two projects on one
+/// machine must not take each other's toolkit.
 std::string draft_name(const InitOptions& options) {
   if (!options.name.empty()) {
     return options.name;
   }
-  const auto stem = fs::path(options.output).stem().string();
-  return options.output != "-" && names::is_valid_name(stem) ? stem : "cukit";
+  const auto file = absolute_path(options.output == "-" ? k_usual_file : options.output)
+                        .value_or(k_usual_file); // a working folder that is gone has no name
+  auto name = as_name(file.filename() == k_usual_file ? file.parent_path().filename().string()
+                                                      : file.stem().string());
+  return name.empty() ? "cukit" : name;
 }
 
 constexpr std::size_t k_most_findings = 5;
@@ -91,8 +110,11 @@ Result<void> add_sources(const InitOptions& options, const knowledge::Knowledge&
 Result<pipeline::Draft> make_draft(const InitOptions& options, const Invocation& invocation) {
   const auto knowledge = invocation.knowledge();
   pipeline::Draft draft{.name = draft_name(options), .origin = {}, .remarks = {}, .fields = {}};
-  if (!names::is_valid_name(draft.name)) {
-    return fail(ErrorCode::usage, "`{}` is no name for a toolkit", draft.name);
+  if (!is_toolkit_name(draft.name)) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = fmt::format("`{}` cannot be the name of a toolkit", printable(draft.name)),
+              .hint = fmt::format("use {}", k_toolkit_name_rule)});
   }
   if (!options.gpus.empty()) {
     std::vector<std::string> targets;
@@ -153,7 +175,7 @@ void register_init(Commands& commands) {
       ->check(text_name())
       ->type_name("FILE")
       ->capture_default_str();
-  app->add_option("--name", options->name, "Of the toolkit; default: the file's")
+  app->add_option("--name", options->name, "Of the toolkit; default: the file's, or the folder's")
       ->type_name("NAME");
   app->add_option("--venv", options->venv, "For the torch and the packages of this environment")
       ->type_name("DIR");
