@@ -2,6 +2,7 @@
 #include "cli.hpp"
 #include "export/environment.hpp"
 #include "signals.hpp"
+#include "store/hand_on.hpp"
 
 #include <cerrno>
 #include <unistd.h>
@@ -22,13 +23,18 @@ struct RunOptions {
   std::vector<std::string> command;
 };
 
-Result<exports::ToolkitEnvironment> toolkit_environment(const Invocation& invocation,
-                                                        const std::string& toolkit,
-                                                        const std::vector<std::string>& gpus,
-                                                        const std::vector<std::string>& consumers) {
+/// A toolkit's variables, with the hold on its tree.
+struct Toolkit {
+  assemble::Tree tree;
+  exports::ToolkitEnvironment environment;
+};
+
+Result<Toolkit> toolkit_environment(const Invocation& invocation, const std::string& toolkit,
+                                    const std::vector<std::string>& gpus,
+                                    const std::vector<std::string>& consumers) {
   const auto knowledge = invocation.knowledge();
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
-  CUKIT_TRY_ASSIGN(const auto reference, find_tree(invocation, home, toolkit));
+  CUKIT_TRY_ASSIGN(auto reference, find_tree(invocation, home, toolkit));
   exports::Request request{.tree = reference.tree.path,
                            .gpus = reference.gpus,
                            .consumers = consumers,
@@ -40,7 +46,8 @@ Result<exports::ToolkitEnvironment> toolkit_environment(const Invocation& invoca
     CUKIT_TRY_ASSIGN(const auto gpu, knowledge::find_gpu(knowledge, text));
     request.gpus.push_back(gpu);
   }
-  return exports::environment(request, knowledge);
+  CUKIT_TRY_ASSIGN(auto environment, exports::environment(request, knowledge));
+  return Toolkit{.tree = std::move(reference.tree), .environment = std::move(environment)};
 }
 
 int run_env(Invocation& invocation, const EnvOptions& options) {
@@ -48,12 +55,12 @@ int run_env(Invocation& invocation, const EnvOptions& options) {
   if (!shell) {
     return report(invocation, shell.error());
   }
-  const auto environment =
+  const auto toolkit =
       toolkit_environment(invocation, options.toolkit, options.gpus, options.consumers);
-  if (!environment) {
-    return report(invocation, environment.error());
+  if (!toolkit) {
+    return report(invocation, toolkit.error());
   }
-  ui::print_data(exports::print(*environment, *shell, invocation.environment));
+  ui::print_data(exports::print(toolkit->environment, *shell, invocation.environment));
   return 0;
 }
 
@@ -98,9 +105,9 @@ int become(const Environment& environment, const std::vector<std::string>& comma
 }
 
 int run_run(Invocation& invocation, const RunOptions& options) {
-  const auto environment = toolkit_environment(invocation, options.toolkit, {}, {});
-  if (!environment) {
-    report(invocation, environment.error());
+  const auto toolkit = toolkit_environment(invocation, options.toolkit, {}, {});
+  if (!toolkit) {
+    report(invocation, toolkit.error());
     return k_own_failure;
   }
   auto command = options.command;
@@ -111,7 +118,12 @@ int run_run(Invocation& invocation, const RunOptions& options) {
     report(invocation, Error{.code = ErrorCode::usage, .message = "there is no command to run"});
     return k_own_failure;
   }
-  return become(exports::apply(*environment, invocation.environment), command, invocation);
+  if (const auto held = store::hand_on_hold(toolkit->tree.path);
+      !held) { // else gc could take the tree away
+    report(invocation, held.error());
+    return k_own_failure;
+  }
+  return become(exports::apply(toolkit->environment, invocation.environment), command, invocation);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "store_fixture.hpp"
 
 #include <ctime>
+#include <fstream>
 #include <thread>
 #include <utime.h>
 
@@ -118,6 +119,41 @@ TEST_F(Generations, a_tree_without_a_name_goes_unless_somebody_holds_it) {
   run({"gc"});
   EXPECT_THAT(playground.names_in("trees"), IsEmpty());
   EXPECT_THAT(playground.names_in("store"), IsEmpty());
+}
+
+TEST_F(Generations, a_tree_that_a_run_program_uses_stays_until_the_program_and_its_children_end) {
+  up("demo", "13.0.187");
+  playground.write("other.yaml", manifest_of("other", "13.0.188"));
+  run({"build", "other.yaml"}); // a tree without a name
+  const auto named = tree("demo");
+  auto ids = playground.names_in("trees");
+  std::erase(ids, named.filename().string());
+  ASSERT_THAT(ids, SizeIs(1));
+  const auto unnamed = playground.home() / "trees" / ids.front();
+  ASSERT_EQ(::mkfifo((playground.path() / "go").c_str(), 0600), 0);
+  // A shell that starts a child, says that it is there, and ends; the child waits for a word. The
+  // low descriptors are taken by the script itself, as scripts do.
+  const std::string script = "exec 3>/dev/null 4>/dev/null 9>/dev/null\n"
+                             "(cat go >/dev/null; : >ended) </dev/null >/dev/null 2>&1 &\n"
+                             ": >started";
+  for (const auto& [word, path] :
+       {std::pair{ids.front(), unnamed}, std::pair{std::string("demo"), named}}) {
+    Running program(playground, {"run", word, "--", "/bin/sh", "-c", script});
+    ASSERT_EQ(program.wait(60s), 0) << program.output();
+    ASSERT_TRUE(path_exists(playground.path() / "started"));
+    const auto said = run({"gc", "--name", "demo"}); // demo's tree has no name any more
+    EXPECT_THAT(said, HasSubstr("stays, because it is used now: tree " + path.filename().string()));
+    EXPECT_TRUE(folder_exists(path)) << word;
+    std::ofstream(playground.path() / "go") << "now";
+    while (!path_exists(playground.path() / "ended")) {
+      std::this_thread::sleep_for(5ms);
+    }
+    fs::remove(playground.path() / "ended");
+    fs::remove(playground.path() / "started");
+    up("demo", "13.0.187"); // has its name again
+  }
+  run({"gc"});
+  EXPECT_THAT(playground.names_in("trees"), ::testing::ElementsAre(named.filename().string()));
 }
 
 TEST_F(Generations, a_report_goes_when_it_is_old_and_no_generation_has_it) {

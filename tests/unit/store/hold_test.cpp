@@ -1,9 +1,11 @@
+#include "store/hand_on.hpp"
 #include "store/hold.hpp"
 #include "store/layout.hpp"
 #include "store/usage.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <ctime>
 #include <fstream>
 #include <sys/stat.h>
@@ -42,6 +44,36 @@ TEST_F(HoldTest, several_may_use_a_folder_and_none_may_take_it_meanwhile) {
     ASSERT_TRUE(two && *two);
     EXPECT_FALSE(can_be_taken());
   }
+  EXPECT_TRUE(can_be_taken());
+}
+
+TEST_F(HoldTest, one_that_is_handed_on_lasts_as_long_as_the_program_that_takes_over) {
+  std::array<int, 2> ready{};
+  std::array<int, 2> end{};
+  ASSERT_EQ(::pipe(ready.data()), 0);
+  ASSERT_EQ(::pipe(end.data()), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto hold = FolderHold::shared(folder_);
+    if (!hold || !*hold || !hand_on_hold(folder_) || ::dup2(ready[1], 1) < 0 ||
+        ::dup2(end[0], 0) < 0) {
+      ::_exit(1);
+    }
+    ::close(end[1]);
+    ::execl("/bin/sh", "sh", "-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; echo; read line",
+            nullptr);
+    ::_exit(1);
+  }
+  ::close(ready[1]);
+  ::close(end[0]);
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_FALSE(can_be_taken());
+  ::close(end[1]);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ::close(ready[0]);
   EXPECT_TRUE(can_be_taken());
 }
 
