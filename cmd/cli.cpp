@@ -127,11 +127,46 @@ Result<void> check_place(const store::Home& home, const std::string& prefix) {
                                    : "choose another folder for --prefix"});
 }
 
+/// A prefix must not lie in a folder of the store's: what stands there is a tree that others use,
+/// or goes with the next gc.
+Result<void> check_prefix(const Invocation& invocation, const fs::path& prefix) {
+  std::error_code error;
+  const auto real = [&](const fs::path& path) { return fs::weakly_canonical(path, error); };
+  const auto wanted = real(prefix);
+  std::vector<fs::path> roots;
+  if (const auto home = invocation.home()) { // without one there is nothing to protect
+    roots = {home->root, home->cache, home->system};
+  }
+  // A home that is not this one's, or is reached by another way.
+  for (auto folder = wanted; folder != folder.parent_path(); folder = folder.parent_path()) {
+    if (folder_exists(folder / "trees") && folder_exists(folder / "store") &&
+        path_exists(folder / "version")) {
+      roots.push_back(folder);
+    }
+  }
+  for (const auto& root : roots) {
+    const auto inside = root.empty() ? "" : wanted.lexically_relative(real(root)).string();
+    if (!inside.empty() && inside != ".." && !inside.starts_with("../")) {
+      return tl::unexpected<Error>(
+          Error{.code = ErrorCode::usage,
+                .message = fmt::format("--prefix {} lies in the folder that cukit keeps its own "
+                                       "trees in, {}",
+                                       prefix.string(), root.string()),
+                .hint = "name a folder elsewhere; a toolkit of that folder is used where it stands "
+                        "(`cukit env`)"});
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 Result<OpenSession> open_session(Invocation& invocation, const pipeline::Settings& settings) {
   OpenSession result;
   store::Home home;
+  if (!settings.prefix.empty()) {
+    CUKIT_TRY(check_prefix(invocation, settings.prefix));
+  }
   if (!settings.prefix.empty() && !invocation.environment.get("CUKIT_HOME") &&
       !invocation.options.system) {
     CUKIT_TRY_ASSIGN(const auto prefix, absolute_path(settings.prefix));
@@ -346,82 +381,6 @@ int report(Invocation& invocation, const pipeline::Failure& failure) {
     ui::say(conflict_text(*invocation.terminal, failure.error, *failure.conflict));
   }
   return static_cast<int>(ErrorCode::conflict);
-}
-
-namespace {
-
-Result<TreeReference> by_name(const store::Home& home, const names::Generation& generation,
-                              const std::string& name) {
-  CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(home.tree(generation.tree)));
-  CUKIT_TRY_ASSIGN(const auto lock, lock::read(generation.lock, "the lock of " + name));
-  return TreeReference{.tree = std::move(tree), .name = name, .gpus = lock.gpus};
-}
-
-Result<TreeReference> the_only_one(const store::Home& home) {
-  CUKIT_TRY_ASSIGN(const auto all, names::list(home));
-  if (all.size() != 1) {
-    return tl::unexpected<Error>(
-        Error{.code = ErrorCode::usage,
-              .message = all.empty() ? "there is no toolkit yet"
-                                     : "there are several toolkits: " + join(all, ", "),
-              .hint = all.empty() ? "run `cukit up MANIFEST` first" : "name one of them"});
-  }
-  CUKIT_TRY_ASSIGN(const auto generation, names::current(home, all.front()));
-  if (!generation) {
-    return fail(ErrorCode::expected_no, "{} points at no toolkit", all.front());
-  }
-  return by_name(home, *generation, all.front());
-}
-
-} // namespace
-
-Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home,
-                                const std::string& text) {
-  if (text.empty()) {
-    return the_only_one(home);
-  }
-  std::string name = text;
-  if (text.ends_with(".yaml") || text.ends_with(".yml")) {
-    CUKIT_TRY_ASSIGN(const auto manifest, manifest::load(text, invocation.knowledge()));
-    name = manifest.name.value;
-  } else if (path_exists(fs::path(text) / ".cukit")) {
-    std::error_code error;
-    const auto path = fs::canonical(text, error);
-    CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(error ? fs::path(text) : path));
-    return TreeReference{.tree = std::move(tree), .name = "", .gpus = {}};
-  }
-  if (names::is_valid_name(name)) {
-    CUKIT_TRY_ASSIGN(const auto generation, names::current(home, name));
-    if (generation) {
-      return by_name(home, *generation, name);
-    }
-    if (const auto system = home.system_home()) {
-      CUKIT_TRY_ASSIGN(const auto theirs, names::current(*system, name));
-      if (theirs) {
-        return by_name(*system, *theirs, name);
-      }
-    }
-  }
-  std::vector<std::string> matches;
-  if (name.size() >= 6 && folder_exists(home.trees())) {
-    CUKIT_TRY_ASSIGN(const auto ids, list_directory(home.trees()));
-    for (const auto& id : ids) {
-      if (id.starts_with(name)) {
-        matches.push_back(id);
-      }
-    }
-  }
-  if (matches.size() == 1) {
-    CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(home.trees() / matches.front()));
-    return TreeReference{.tree = std::move(tree), .name = "", .gpus = {}};
-  }
-  CUKIT_TRY_ASSIGN(const auto known, names::list(home));
-  const auto near = did_you_mean(name, known);
-  return tl::unexpected<Error>(
-      Error{.code = ErrorCode::usage,
-            .message = fmt::format("there is no toolkit `{}`", text),
-            .hint = near.empty() ? "`cukit list` shows the toolkits that are here"
-                                 : fmt::format("did you mean `{}`? `cukit list` shows all", near)});
 }
 
 } // namespace cukit::cmd

@@ -129,12 +129,12 @@ void print_json(const text::Json& json);
 /// A sentence with the logins of the URLs in it left out: people paste them anywhere.
 std::string without_logins(std::string_view text);
 
-/// A tree by name, by path, by the beginning of its id, or by the manifest whose name it has; with
-/// what its generation knows.
+/// A tree as pipeline/reference.hpp finds it, with what its lock knows. A manifest that says more
+/// than its lock does is remarked upon (standard error).
 struct TreeReference {
   assemble::Tree tree;
-  std::string name;            ///< empty when it was given by path or id
-  std::vector<GpuTarget> gpus; ///< of the generation's lock
+  std::string name;            ///< empty when it was not given by its name
+  std::vector<GpuTarget> gpus; ///< of the lock; none when it was given by path or id
 };
 Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home,
                                 const std::string& text);

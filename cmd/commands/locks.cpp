@@ -1,7 +1,7 @@
 #include "commands/locks.hpp"
 
 #include "base/strings.hpp"
-#include "names/names.hpp"
+#include "pipeline/reference.hpp"
 
 namespace cukit::cmd {
 
@@ -11,27 +11,15 @@ using Kind = resolve::ComponentChange::Kind;
 
 constexpr std::string_view k_lock_suffix = ".lock.yaml";
 
-Result<LockReference> of_file(const fs::path& path) {
-  LockReference result;
-  CUKIT_TRY_ASSIGN(result.lock, lock::load(path));
-  result.name = path.string();
-  auto manifest = path.string();
-  manifest.replace(manifest.size() - k_lock_suffix.size(), k_lock_suffix.size(), ".yaml");
-  if (path_exists(manifest)) {
-    result.manifest = manifest;
+/// The manifest that a lock lies beside; empty when there is none.
+std::string manifest_beside(const fs::path& lock) {
+  const auto stem = lock.string().substr(0, lock.string().size() - k_lock_suffix.size());
+  for (const char* suffix : {".yaml", ".yml"}) {
+    if (path_exists(stem + suffix)) {
+      return stem + suffix;
+    }
   }
-  return result;
-}
-
-Result<LockReference> of_toolkit(const store::Home& home, const std::string& name) {
-  CUKIT_TRY_ASSIGN(const auto generation, names::current(home, name));
-  if (!generation) {
-    return fail(ErrorCode::usage, "there is no toolkit `{}`", name);
-  }
-  LockReference result;
-  CUKIT_TRY_ASSIGN(result.lock, lock::read(generation->lock, "the lock of " + name));
-  result.name = name;
-  return result;
+  return {};
 }
 
 const char* word_of(Kind kind) {
@@ -108,35 +96,18 @@ std::string download_text(const resolve::Download& download) {
 } // namespace
 
 Result<LockReference> find_lock(const Invocation& invocation, const std::string& text) {
-  if (text.ends_with(k_lock_suffix)) {
-    return of_file(text);
-  }
-  if (text.ends_with(".yaml") || text.ends_with(".yml")) {
-    return of_file(lock::lock_path(text));
-  }
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
-  if (!text.empty()) {
-    if (names::is_valid_name(text)) {
-      auto found = of_toolkit(home, text);
-      if (found || found.error().code != ErrorCode::usage) {
-        return found;
-      }
-    }
-    return tl::unexpected<Error>(
-        Error{.code = ErrorCode::usage,
-              .message = fmt::format("`{}` is no lock, no manifest and no toolkit", text),
-              .hint = "name a file that ends with .lock.yaml or .yaml, or a toolkit of `cukit "
-                      "list`"});
+  CUKIT_TRY_ASSIGN(const auto reference, pipeline::find_reference(home, text));
+  LockReference result;
+  CUKIT_TRY_ASSIGN(result.lock, pipeline::lock_of(home, reference));
+  result.name = reference.text;
+  if (reference.kind == pipeline::Reference::Kind::manifest) {
+    result.name = lock::lock_path(reference.path).string();
+    result.manifest = path_exists(reference.path) ? reference.text : "";
+  } else if (reference.kind == pipeline::Reference::Kind::lock) {
+    result.manifest = manifest_beside(reference.path);
   }
-  CUKIT_TRY_ASSIGN(const auto all, names::list(home));
-  if (all.size() != 1) {
-    return tl::unexpected<Error>(
-        Error{.code = ErrorCode::usage,
-              .message = all.empty() ? "there is no toolkit yet, so a lock must be named"
-                                     : "there are several toolkits: " + join(all, ", "),
-              .hint = "name a lock, a manifest or a toolkit"});
-  }
-  return of_toolkit(home, all.front());
+  return result;
 }
 
 text::Json diff_json(const resolve::Diff& diff) {

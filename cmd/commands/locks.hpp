@@ -12,8 +12,7 @@ struct LockReference {
   std::string manifest; ///< the manifest beside it, empty when there is none
 };
 
-/// A lock file, a manifest (the lock beside it is meant), or a toolkit by its name; an empty text
-/// is the only toolkit that there is.
+/// Of whatever pipeline/reference.hpp finds.
 Result<LockReference> find_lock(const Invocation& invocation, const std::string& text);
 
 text::Json diff_json(const resolve::Diff& diff);

@@ -1,7 +1,10 @@
 // switch and rollback: the name points at another of its generations.
+#include "base/strings.hpp"
 #include "commands/summary.hpp"
-#include "lock/lock.hpp"
 #include "names/names.hpp"
+#include "pipeline/reference.hpp"
+
+#include <algorithm>
 
 namespace cukit::cmd {
 
@@ -43,10 +46,49 @@ int tell(Invocation& invocation, const store::Home& home, const std::string& nam
   return 0;
 }
 
-int run_switch(Invocation& invocation, const Options& options) {
+/// The newest generation of the manifest's name that was made from the lock beside it.
+Result<names::Generation> generation_of(const store::Home& home,
+                                        const pipeline::Reference& reference,
+                                        const std::string& name) {
+  CUKIT_TRY_ASSIGN(const auto lock, pipeline::lock_of(home, reference));
+  const auto text = lock::write(lock);
+  CUKIT_TRY_ASSIGN(const auto all, names::generations(home, name));
+  const auto found =
+      std::find_if(all.rbegin(), all.rend(), [&](const auto& one) { return one.lock == text; });
+  if (found == all.rend()) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::expected_no,
+              .message = fmt::format("no generation of {} was made from the lock of {}", name,
+                                     printable(reference.text)),
+              .hint = fmt::format("run `cukit up {}`", printable(reference.text))});
+  }
+  return *found;
+}
+
+Result<void> find_by_manifest(const Invocation& invocation, const store::Home& home,
+                              Options& options) {
+  CUKIT_TRY_ASSIGN(const auto reference, pipeline::find_reference(home, options.name));
+  if (reference.kind != pipeline::Reference::Kind::manifest) {
+    return {}; // a name; what is none is refused below
+  }
+  CUKIT_TRY_ASSIGN(const auto manifest, manifest::load(reference.path, invocation.knowledge()));
+  options.name = manifest.name.value;
+  if (options.number == 0) {
+    CUKIT_TRY_ASSIGN(const auto generation, generation_of(home, reference, options.name));
+    options.number = generation.number;
+  }
+  return {};
+}
+
+int run_switch(Invocation& invocation, Options options) {
   const auto home = invocation.home();
   if (!home) {
     return report(invocation, home.error());
+  }
+  if (pipeline::is_path(options.name)) {
+    if (const auto found = find_by_manifest(invocation, *home, options); !found) {
+      return report(invocation, found.error());
+    }
   }
   return tell(invocation, *home, options.name,
               names::make_current(*home, options.name, options.number));
@@ -67,7 +109,10 @@ void register_switch(Commands& commands) {
   auto* app = commands.add(
       "switch", "Let a name point at another of its generations (the newest, or --to N)",
       [options](Invocation& invocation) { return run_switch(invocation, *options); });
-  app->add_option("NAME", options->name, "A name that `cukit list` shows")->required();
+  app->add_option("NAME", options->name,
+                  "A name that `cukit list` shows, or a manifest: its name, and the generation of "
+                  "its lock")
+      ->required();
   app->add_option("--to", options->number, "Number of the generation")
       ->check(CLI::PositiveNumber)
       ->type_name("N");

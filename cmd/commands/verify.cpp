@@ -1,6 +1,6 @@
 #include "base/strings.hpp"
 #include "commands/summary.hpp"
-#include "names/names.hpp"
+#include "pipeline/reference.hpp"
 #include "pipeline/repair.hpp"
 
 #include <algorithm>
@@ -18,19 +18,6 @@ struct Options {
   bool repair = false;
 };
 
-/// Where a toolkit's tree stands. A name leads there even when the tree's own record is damaged.
-Result<fs::path> place_of(const Invocation& invocation, const store::Home& home,
-                          const std::string& text) {
-  if (names::is_valid_name(text)) {
-    CUKIT_TRY_ASSIGN(const auto generation, names::current(home, text));
-    if (generation) {
-      return home.tree(generation->tree);
-    }
-  }
-  CUKIT_TRY_ASSIGN(const auto reference, find_tree(invocation, home, text));
-  return reference.tree.path;
-}
-
 Result<std::vector<Checked>> check(const Invocation& invocation, const store::Home& home,
                                    const Options& options) {
   if (options.all || options.toolkits.empty()) {
@@ -39,7 +26,8 @@ Result<std::vector<Checked>> check(const Invocation& invocation, const store::Ho
   std::vector<Checked> result;
   store::DigestMemory memory;
   for (const auto& text : options.toolkits) {
-    CUKIT_TRY_ASSIGN(const auto path, place_of(invocation, home, text));
+    CUKIT_TRY_ASSIGN(const auto reference, pipeline::find_reference(home, text));
+    CUKIT_TRY_ASSIGN(const auto path, pipeline::tree_of(home, reference));
     CUKIT_TRY_ASSIGN(auto one, pipeline::check_tree(path, text, memory, invocation.stop));
     result.push_back(std::move(one));
   }

@@ -4,7 +4,6 @@
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
 #include "commands/locks.hpp"
-#include "names/names.hpp"
 #include "pipeline/owner.hpp"
 
 #include <algorithm>
@@ -51,36 +50,27 @@ struct InTree {
   fs::path tree;
   RelativePath path;
 };
-Result<std::optional<InTree>> split_path(const fs::path& path) {
-  CUKIT_TRY_ASSIGN(const auto full, absolute_path(path));
+Result<InTree> split_path(const std::string& text) {
+  CUKIT_TRY_ASSIGN(const auto full, absolute_path(text));
   std::error_code error;
   for (auto folder = full.parent_path(); folder != folder.root_path();
        folder = folder.parent_path()) {
     if (path_exists(folder / ".cukit/input")) {
       CUKIT_TRY_ASSIGN(auto rest, RelativePath::parse(full.lexically_relative(folder).string()));
       const auto real = fs::canonical(folder, error);
-      return std::optional(InTree{.tree = error ? folder : real, .path = std::move(rest)});
-    }
-  }
-  return std::optional<InTree>();
-}
-
-/// The lock of a tree: of the toolkit whose name points at it.
-Result<LockReference> lock_of(const store::Home& home, const assemble::Tree& tree) {
-  CUKIT_TRY_ASSIGN(const auto all, names::list(home));
-  for (const auto& name : all) {
-    CUKIT_TRY_ASSIGN(const auto generation, names::current(home, name));
-    if (generation && generation->tree == tree.id.hex()) {
-      LockReference result;
-      CUKIT_TRY_ASSIGN(result.lock, lock::read(generation->lock, "the lock of " + name));
-      result.name = name;
-      return result;
+      return InTree{.tree = error ? folder : real, .path = std::move(rest)};
     }
   }
   return tl::unexpected<Error>(
       Error{.code = ErrorCode::usage,
-            .message = fmt::format("no name points at the tree {}", tree.path.string()),
-            .hint = "say which lock it was made from: --of LOCK"});
+            .message = fmt::format("{} lies in no tree that cukit built", printable(text)),
+            .hint = "of a file in a toolkit say the path inside it: `cukit why bin/nvcc`"});
+}
+
+/// `/...`, `./...` and `../...` are files of this machine; any other path is one inside a toolkit,
+/// whatever lies in the working folder.
+bool is_place(const std::string& word) {
+  return word.starts_with('/') || word.starts_with("./") || word.starts_with("../");
 }
 
 struct Asked {
@@ -130,11 +120,7 @@ Result<void> ask_path(Invocation& invocation, const WhyOptions& options, const I
                       Asked& asked) {
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
   CUKIT_TRY_ASSIGN(const auto tree, assemble::open_tree(place.tree));
-  if (options.of.empty()) {
-    CUKIT_TRY_ASSIGN(asked.lock, lock_of(home, tree));
-  } else {
-    CUKIT_TRY_ASSIGN(asked.lock, find_lock(invocation, options.of));
-  }
+  CUKIT_TRY_ASSIGN(asked.lock, find_lock(invocation, options.of));
   const auto knowledge = invocation.knowledge();
   CUKIT_TRY(add_manifest(knowledge, asked));
   const resolve::Question question{.lock = asked.lock.lock,
@@ -207,10 +193,12 @@ Result<int> run_why(Invocation& invocation, const WhyOptions& options) {
   Asked asked;
   const auto& word = options.words.front();
   const bool is_path = options.words.size() == 1 && word.find('/') != std::string::npos;
-  if (is_path) {
+  if (is_path && is_place(word)) {
     CUKIT_TRY_ASSIGN(const auto place, split_path(word));
-    CUKIT_TRY(place ? ask_path(invocation, options, *place, asked)
-                    : ask_inside(invocation, options, asked));
+    const auto of = options.of.empty() ? place.tree.string() : options.of;
+    CUKIT_TRY(ask_path(invocation, {.words = options.words, .of = of}, place, asked));
+  } else if (is_path) {
+    CUKIT_TRY(ask_inside(invocation, options, asked));
   } else {
     CUKIT_TRY(ask_word(invocation, options, asked));
   }

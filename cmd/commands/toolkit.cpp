@@ -1,0 +1,64 @@
+// A tree as a person names it on the command line.
+#include "cli.hpp"
+#include "names/names.hpp"
+#include "pipeline/reference.hpp"
+
+#include <algorithm>
+
+namespace cukit::cmd {
+
+namespace {
+
+using pipeline::Reference;
+
+/// What is not as a person who names a manifest may think: it says more now than its lock does, or
+/// its tree never passed `cukit up`.
+Result<std::string> remark_on(const Invocation& invocation, const store::Home& home,
+                              const Reference& reference, const lock::Lock& lock,
+                              const assemble::Tree& tree) {
+  CUKIT_TRY_ASSIGN(const auto manifest, manifest::load(reference.path, invocation.knowledge()));
+  if (manifest.digest != lock.manifest) {
+    return fmt::format("{} was changed after its lock was made; this is the toolkit of the lock: "
+                       "CUDA {}",
+                       reference.text, lock.release.text());
+  }
+  bool has_passed = false;
+  for (const auto& place : {std::optional(home), home.system_home()}) {
+    if (place) {
+      CUKIT_TRY_ASSIGN(const auto all, names::generations(*place, manifest.name.value));
+      has_passed = has_passed || std::any_of(all.begin(), all.end(), [&](const auto& one) {
+                     return one.tree == tree.id.hex();
+                   });
+    }
+  }
+  return has_passed ? std::string()
+                    : fmt::format("the toolkit of {} is built, but no `cukit up` of it has ended "
+                                  "well here",
+                                  reference.text);
+}
+
+} // namespace
+
+Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home,
+                                const std::string& text) {
+  CUKIT_TRY_ASSIGN(const auto reference, pipeline::find_reference(home, text));
+  CUKIT_TRY_ASSIGN(const auto path, pipeline::tree_of(home, reference));
+  TreeReference result;
+  CUKIT_TRY_ASSIGN(result.tree, assemble::open_tree(path));
+  if (reference.kind == Reference::Kind::tree) {
+    return result;
+  }
+  CUKIT_TRY_ASSIGN(const auto lock, pipeline::lock_of(home, reference));
+  result.gpus = lock.gpus;
+  if (reference.kind == Reference::Kind::name) {
+    result.name = reference.text;
+  } else if (reference.kind == Reference::Kind::manifest) {
+    CUKIT_TRY_ASSIGN(const auto remark, remark_on(invocation, home, reference, lock, result.tree));
+    if (!remark.empty()) {
+      invocation.progress->say(remark);
+    }
+  }
+  return result;
+}
+
+} // namespace cukit::cmd
