@@ -15,16 +15,17 @@ namespace cukit::names {
 namespace {
 
 constexpr std::uint64_t k_id_bytes = 256;
+constexpr std::uint64_t k_path_bytes = 4100; // PATH_MAX and a line feed
 
 } // namespace
 
 Result<void> check_name(std::string_view name) {
-  if (is_valid_name(name)) {
+  if (is_toolkit_name(name)) {
     return {};
   }
   auto error = Error{.code = ErrorCode::usage,
                      .message = fmt::format("`{}` cannot be a name", printable(name))};
-  error.hint = "use up to 64 letters, digits, `.`, `_` and `-`, not starting with a dot";
+  error.hint = fmt::format("use {}", k_toolkit_name_rule);
   return tl::unexpected<Error>(std::move(error));
 }
 
@@ -75,7 +76,8 @@ Result<int> current_number(const fs::path& folder) {
 
 Result<Generation> read_generation(const fs::path& folder, int number) {
   const fs::path place = folder / "gen" / std::to_string(number);
-  Generation generation{.number = number, .tree = {}, .lock = {}, .report = {}, .made = 0};
+  Generation generation;
+  generation.number = number;
   CUKIT_TRY_ASSIGN(const auto tree, read_file(place / "tree", k_id_bytes));
   CUKIT_TRY_ASSIGN(generation.lock, read_file(place / "lock", limits::k_lock_bytes));
   CUKIT_TRY_ASSIGN(const auto report, read_file(place / "report", k_id_bytes));
@@ -90,6 +92,9 @@ Result<Generation> read_generation(const fs::path& folder, int number) {
   struct stat info {};
   if (look_twice([&] { return ::stat(place.c_str(), &info); }) != 0) {
     return fail_errno(errno, "cannot look at {}", place.string());
+  }
+  if (auto manifest = read_file(place / "manifest", k_path_bytes)) { // for people: may be missing
+    generation.manifest = manifest->substr(0, manifest->rfind('\n'));
   }
   generation.made = info.st_mtime;
   generation.tree = trim(tree);

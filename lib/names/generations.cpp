@@ -72,7 +72,7 @@ Result<std::vector<std::string>> list_all(const store::Home& home) {
     return std::vector<std::string>();
   }
   CUKIT_TRY_ASSIGN(auto names, list_directory(home.names()));
-  std::erase_if(names, [](const std::string& name) { return !is_valid_name(name); });
+  std::erase_if(names, [](const std::string& name) { return !is_toolkit_name(name); });
   return names;
 }
 

@@ -1,13 +1,14 @@
 // On disk: names/<name>/gen/<n>/tree    the tree's id and a line feed
 //          names/<name>/gen/<n>/lock    the lock, as it was
 //          names/<name>/gen/<n>/report  the report's key and a line feed, or nothing
+//          names/<name>/gen/<n>/manifest  the path of the manifest and a line feed, or nothing; a
+//                                       cukit before this one wrote no such file
 //          names/<name>/current         a symbolic link to gen/<n>
 // A generation is filled in staging/ and appears by one rename, so one that is there is whole;
 // a new one has a higher number than all that are there.
 #include "names/folder.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace cukit::names {
 
@@ -16,10 +17,11 @@ namespace {
 /// Fills `folder` and makes it durable before anything can refer to it.
 Result<void> write_generation(const fs::path& folder, const Generation& next, bool durable) {
   CUKIT_TRY(make_directories(folder));
-  const std::pair<const char*, std::string> files[] = {
-      {"tree", next.tree + "\n"},
-      {"lock", next.lock},
-      {"report", next.report.empty() ? "" : next.report + "\n"}};
+  const auto line = [](const std::string& text) { return text.empty() ? "" : text + "\n"; };
+  const std::pair<const char*, std::string> files[] = {{"tree", line(next.tree)},
+                                                       {"lock", next.lock},
+                                                       {"report", line(next.report)},
+                                                       {"manifest", line(next.manifest)}};
   for (const auto& [name, content] : files) {
     CUKIT_TRY(create_file(folder / name, content));
     CUKIT_TRY(durable ? sync_file(folder / name) : Result<void>());
@@ -45,20 +47,13 @@ Result<int> place_generation(const fs::path& filled, const fs::path& folder, boo
 
 } // namespace
 
-bool is_valid_name(std::string_view name) {
-  return !name.empty() && name.size() <= 64 && name.front() != '.' &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) {
-           return c < 0x80 && (std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-');
-         });
-}
-
 Result<std::vector<std::string>> list(const store::Home& home) {
   if (!is_directory(home.names())) {
     return std::vector<std::string>();
   }
   CUKIT_TRY_ASSIGN(auto names, list_directory(home.names()));
   std::erase_if(names, [&](const std::string& name) {
-    return !is_valid_name(name) || !path_exists(home.names() / name / "current");
+    return !is_toolkit_name(name) || !path_exists(home.names() / name / "current");
   });
   return names;
 }
@@ -74,14 +69,30 @@ Result<std::optional<Generation>> current(const store::Home& home, const std::st
   return std::optional<Generation>(std::move(generation));
 }
 
+Result<bool> has_generation(const store::Home& home, const std::string& name,
+                            const Generation& wanted) {
+  const auto is_it = [&](const Generation& one) {
+    return same_toolkit(one, wanted) && one.report == wanted.report;
+  };
+  const auto now = current(home, name);
+  if (now && *now && is_it(**now)) { // the usual case reads one generation
+    return true;
+  }
+  CUKIT_TRY_ASSIGN(const auto all, generations(home, name));
+  return std::any_of(all.begin(), all.end(), is_it);
+}
+
 Result<bool> switch_to(const store::Home& home, const std::string& name, const Generation& next,
                        store::Durability durability) {
   CUKIT_TRY(check_name(name));
   // A current generation that cannot be read is as good as none: the switch mends it.
   const auto read = current(home, name);
   const auto now = read ? *read : std::nullopt;
-  if (now && now->tree == next.tree && now->lock == next.lock && now->report == next.report) {
-    return false;
+  if (now && same_toolkit(*now, next)) {
+    CUKIT_TRY_ASSIGN(const bool is_known, has_generation(home, name, next));
+    if (is_known) {
+      return false;
+    }
   }
   const fs::path folder = home.names() / name;
   CUKIT_TRY(store::prepare(home)); // a tree of the system store needs nothing else of this home

@@ -3,6 +3,7 @@
 // immutable path of the tree.
 #pragma once
 
+#include "model/toolkit_name.hpp"
 #include "store/store.hpp"
 
 #include <optional>
@@ -11,27 +12,29 @@ namespace cukit::names {
 
 struct Generation {
   int number = 0;
-  std::string tree;      ///< id (hexadecimal)
-  std::string lock;      ///< text of the lock it was built from
-  std::string report;    ///< key of the report, may be empty
-  std::int64_t made = 0; ///< when it was written, seconds since 1970; for readers
+  std::string tree;          ///< id (hexadecimal)
+  std::string lock;          ///< text of the lock it was built from
+  std::string report;        ///< key of the report, may be empty
+  std::string manifest = {}; ///< absolute path of the manifest it was made for; empty: not known
+  std::int64_t made = 0;     ///< when it was written, seconds since 1970; for readers
 };
 
 /// Whether both stand for one tree made from one lock; they may have been validated apart.
 bool same_toolkit(const Generation& a, const Generation& b);
 
-/// Letters, digits, `.`, `_`, `-`; not starting with a dot; at most 64.
-bool is_valid_name(std::string_view name);
-
 /// The names that point somewhere, sorted.
 Result<std::vector<std::string>> list(const store::Home& home);
 /// Empty when there is no such name.
 Result<std::optional<Generation>> current(const store::Home& home, const std::string& name);
+/// Whether one stands for that toolkit with that report: it was validated so before, here or on
+/// another node that has this home.
+Result<bool> has_generation(const store::Home& home, const std::string& name,
+                            const Generation& wanted);
 /// A new generation (its number is chosen here), made current by one rename; when the current one
-/// has the same tree, lock and report nothing is done (false). Of two at once both generations are
-/// kept and the later rename is current. A crash leaves the old or the new one current.
-/// Durability::normal leaves everything to the kernel: after a power cut `current` may lead to a
-/// generation that cannot be read, which the next switch mends.
+/// is the same toolkit, and this or an earlier one of it has the report, nothing is done (false).
+/// Of two at once both generations are kept and the later rename is current. A crash leaves the old
+/// or the new one current. Durability::normal leaves everything to the kernel: after a power cut
+/// `current` may lead to a generation that cannot be read, which the next switch mends.
 Result<bool> switch_to(const store::Home& home, const std::string& name, const Generation& next,
                        store::Durability durability = store::Durability::full);
 
