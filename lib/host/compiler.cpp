@@ -1,11 +1,15 @@
 #include "host/compiler.hpp"
 
 #include "base/child.hpp"
+#include "base/random_access.hpp"
+#include "base/sha256.hpp"
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
 #include "host/machine.hpp"
 
+#include <algorithm>
 #include <array>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cukit::host {
@@ -13,6 +17,7 @@ namespace cukit::host {
 namespace {
 
 constexpr auto k_time_limit = std::chrono::seconds(20);
+constexpr std::uint64_t k_end_bytes = 64U << 10U;
 
 bool is_program(const fs::path& path) {
   std::error_code error;
@@ -36,6 +41,14 @@ std::string find_on_path(const Environment& environment, const std::string& name
     }
   }
   return {};
+}
+
+/// The compiler that a wrapper of its name leads to; the path itself when it is none, or leads to
+/// nothing.
+std::string behind_wrapper(const Environment& environment, const fs::path& path) {
+  const auto real =
+      is_wrapper(path) ? find_on_path(environment, path.filename().string()) : std::string();
+  return real.empty() ? path.string() : real;
 }
 
 /// gcc-13 -> g++-13, clang -> clang++: nvcc compiles and links C++.
@@ -64,11 +77,11 @@ Result<std::string> locate(const Environment& environment, const std::string& wa
   if (fs::is_directory(path, error)) { // nvcc takes a folder too
     for (const char* name : {"g++", "clang++"}) {
       if (is_program(path / name)) {
-        return (path / name).string();
+        return behind_wrapper(environment, path / name);
       }
     }
   } else if (is_program(path)) {
-    return path.string();
+    return behind_wrapper(environment, path);
   }
   return fail(ErrorCode::host, "the host compiler `{}` ({}) is no program", printable(wanted),
               origin);
@@ -118,6 +131,27 @@ Result<std::string> find_host_compiler(const Environment& environment, const std
   error.hint = "install one (Debian and Ubuntu: apt-get install g++), or name one in the manifest: "
                "host: {compiler: PATH}";
   return tl::unexpected<Error>(std::move(error));
+}
+
+std::string host_compiler_identity(const Environment& environment, const std::string& wanted) {
+  const auto path = find_host_compiler(environment, wanted);
+  std::error_code error;
+  const auto real = path ? fs::canonical(*path, error) : fs::path();
+  const auto file = open_local_file(real);
+  struct stat info {};
+  if (!path || error || !file || ::stat(real.c_str(), &info) != 0) {
+    return "none";
+  }
+  std::vector<std::uint8_t> bytes(std::min<std::uint64_t>((*file)->size(), k_end_bytes));
+  Sha256Stream ends;
+  for (const auto offset : {std::uint64_t{0}, (*file)->size() - bytes.size()}) {
+    if (!(*file)->read_at(offset, bytes)) {
+      return "none";
+    }
+    ends.update(bytes);
+  }
+  return fmt::format("{} {} {} {}", real.string(), info.st_size, info.st_mtime,
+                     ends.finish().hex());
 }
 
 Result<Compiler> host_compiler(const Environment& environment, const std::string& wanted,

@@ -16,6 +16,14 @@ bool takes_name(const Session& session) {
   return session.settings.prefix.empty() && is_native(session);
 }
 
+/// Without its report.
+names::Generation generation_of(const UpResult& result, const assemble::Tree& tree) {
+  names::Generation generation;
+  generation.tree = tree.id.hex();
+  generation.lock = lock::write(result.locked.lock);
+  return generation;
+}
+
 /// Step 3 of the README's list: everything is there and right, so nothing is opened but small
 /// files.
 Result<bool> already_done(Session& session, UpResult& result) {
@@ -28,20 +36,20 @@ Result<bool> already_done(Session& session, UpResult& result) {
   if (!tree) {
     return false; // not there, or damaged: building it says so
   }
-  std::string key;
+  names::Generation wanted = generation_of(result, *tree);
+  CUKIT_TRY_ASSIGN(const auto current, names::current(session.home, result.name));
+  if (!current || !names::same_toolkit(*current, wanted)) {
+    return false;
+  }
   if (session.settings.validate) {
-    CUKIT_TRY_ASSIGN(key, report_key(session, tree->content, validation_plan(result.locked)));
-    auto report = stored_report(session, key);
-    if (!report || report->has_failure()) {
+    CUKIT_TRY_ASSIGN(auto known,
+                     known_report(session, tree->content, validation_plan(result.locked)));
+    wanted.report = known.key;
+    CUKIT_TRY_ASSIGN(const bool is_named, names::has_generation(session.home, result.name, wanted));
+    if (!known.report || !is_named) {
       return false;
     }
-    result.report = std::move(report);
-  }
-  CUKIT_TRY_ASSIGN(const auto current, names::current(session.home, result.name));
-  if (!current || current->tree != tree->id.hex() ||
-      current->lock != lock::write(result.locked.lock) ||
-      (session.settings.validate && current->report != key)) {
-    return false;
+    result.report = std::move(known.report);
   }
   result.tree = std::move(*tree);
   result.nothing_to_do = true;
@@ -99,25 +107,23 @@ Outcome<UpResult> up(Session& session, const fs::path& manifest_path) {
                                    : ensure_prefix(session, result.locked.lock));
   result.tree = std::move(built.tree);
   result.nothing_to_do = !built.made && !takes_name(session) && !validates;
-  std::string key;
+  Known known;
   if (validates) {
-    CUKIT_TRY_ASSIGN(key, report_key(session, result.tree->content, plan));
-    result.report = stored_report(session, key);
-    if (!result.report || result.report->has_failure()) {
-      CUKIT_TRY_ASSIGN(result.report,
-                       validate_tree(session, *result.tree, plan, takes_name(session) ? key : ""));
+    CUKIT_TRY_ASSIGN(known, known_report(session, result.tree->content, plan));
+    if (!known.report) {
+      CUKIT_TRY_ASSIGN(known.report, validate_tree(session, *result.tree, plan,
+                                                   takes_name(session) ? known.key : ""));
     }
+    result.report = std::move(known.report);
     if (result.report->has_failure()) {
       return result;
     }
   }
   if (takes_name(session)) {
-    const names::Generation next{.number = 0,
-                                 .tree = result.tree->id.hex(),
-                                 .lock = lock::write(result.locked.lock),
-                                 .report = key};
+    auto next = generation_of(result, *result.tree);
+    next.report = known.key;
     CUKIT_TRY_ASSIGN(result.switched, names::switch_to(session.home, result.name, next,
-                                                        session.settings.durability));
+                                                       session.settings.durability));
   }
   return result;
 }

@@ -1,23 +1,65 @@
 #include "pipeline/validation.hpp"
 
+#include "base/strings.hpp"
 #include "host/compiler.hpp"
 
-#include <sys/stat.h>
+#include <algorithm>
 
 namespace cukit::pipeline {
 
 namespace {
 
-/// What identifies the compiler without running it: its real path, size and time of change.
-std::string compiler_identity(const Session& session, const std::string& wanted) {
-  const auto path = host::find_host_compiler(session.environment, wanted);
-  std::error_code error;
-  const auto real = fs::canonical(path.value_or(""), error);
-  struct stat info {};
-  if (error || ::stat(real.c_str(), &info) != 0) {
-    return "none";
+/// The first libcuda.so.1 on LD_LIBRARY_PATH (cuda-compat, a stub), as it is really called.
+std::string named_driver_library(const Environment& environment) {
+  const auto folders = environment.get("LD_LIBRARY_PATH").value_or("");
+  for (const auto folder : split(folders, ':')) {
+    std::error_code error;
+    const auto real = fs::canonical(fs::path(folder) / "libcuda.so.1", error);
+    if (!folder.empty() && !error) {
+      return real.string();
+    }
   }
-  return fmt::format("{} {} {}", real.string(), info.st_size, info.st_mtime);
+  return {};
+}
+
+/// The GPUs of the machine, one a line, in an order that says nothing.
+std::vector<std::string> gpu_lines(const host::QuickGpus& gpus) {
+  std::vector<std::string> lines;
+  for (const auto& gpu : gpus.listed) {
+    lines.push_back(fmt::format("gpu {} {}", gpu.uuid, gpu.model));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+/// Where /proc lists no GPU though there may be one, and until somebody has used one that it lists,
+/// only the driver knows the UUID; the question is such a use.
+void ask_for_uuids(host::QuickGpus& gpus, const AskDevices& ask) {
+  const auto is_unknown = [](const host::QuickGpu& gpu) { return gpu.uuid.empty(); };
+  auto& listed = gpus.listed;
+  if (!gpus.may_be_more && std::none_of(listed.begin(), listed.end(), is_unknown)) {
+    return;
+  }
+  const auto devices = ask();
+  std::erase_if(listed, is_unknown);
+  for (const auto& gpu : devices.gpus) {
+    if (std::none_of(listed.begin(), listed.end(),
+                     [&](const host::QuickGpu& other) { return other.uuid == gpu.uuid; })) {
+      listed.push_back({.model = gpu.name, .uuid = gpu.uuid});
+    }
+  }
+  gpus.may_be_more = true;
+}
+
+std::optional<validate::Report> stored_report(const Session& session, const std::string& key) {
+  const auto text = read_file(session.home.reports() / (key + ".json"), limits::k_lock_bytes);
+  if (!text) {
+    return std::nullopt;
+  }
+  const auto json = text::Json::parse(*text, key);
+  auto report = json ? validate::Report::from_json(*json)
+                     : Result<validate::Report>(tl::unexpected<Error>(json.error()));
+  return report ? std::optional<validate::Report>(std::move(*report)) : std::nullopt;
 }
 
 } // namespace
@@ -35,18 +77,30 @@ Result<void> check_host_compiler(const Session& session, const ValidationPlan& p
   return tl::unexpected<Error>(std::move(error));
 }
 
-Result<std::string> report_key(const Session& session, const Sha256& content,
-                               const ValidationPlan& plan) {
+Surroundings surroundings(const Environment& environment, const ValidationPlan& plan,
+                          const AskDevices& ask, const fs::path& root) {
+  Surroundings around{.driver = host::quick_look(root).driver,
+                      .gpus = host::quick_gpus(root),
+                      .host_compiler =
+                          host::host_compiler_identity(environment, plan.host_compiler),
+                      .driver_library = named_driver_library(environment),
+                      .glibc = host::glibc_version()};
+  ask_for_uuids(around.gpus, ask);
+  return around;
+}
+
+Result<std::string> report_key(const knowledge::Knowledge& knowledge, const Sha256& content,
+                               const ValidationPlan& plan, const Surroundings& around) {
   Sha256Stream stream;
   const auto add = [&](const std::string& line) {
     stream.update(line);
     stream.update(std::string_view("\n"));
   };
-  add("cukit report 1");
+  add("cukit report 2");
   add(content.text());
-  CUKIT_TRY_ASSIGN(const auto kernels, session.knowledge.list("kernels"));
+  CUKIT_TRY_ASSIGN(const auto kernels, knowledge.list("kernels"));
   for (const auto& path : kernels) {
-    CUKIT_TRY_ASSIGN(const auto text, session.knowledge.read(path));
+    CUKIT_TRY_ASSIGN(const auto text, knowledge.read(path));
     add(path + " " + sha256_of(text).hex());
   }
   for (const auto& gpu : plan.gpus) {
@@ -55,21 +109,49 @@ Result<std::string> report_key(const Session& session, const Sha256& content,
   for (const auto& suite : plan.suites) {
     add("suite " + suite);
   }
-  add(compiler_identity(session, plan.host_compiler));
-  const auto look = host::quick_look();
-  add(fmt::format("driver {} gpus {}", look.driver ? look.driver->text() : "none", look.gpu_count));
+  add("compiler " + around.host_compiler);
+  add("C library " + around.glibc.text());
+  add("driver " + (around.driver ? around.driver->text() : "none"));
+  add("driver library " + around.driver_library);
+  for (const auto& line : gpu_lines(around.gpus)) {
+    add(line);
+  }
   return stream.finish().hex();
 }
 
-std::optional<validate::Report> stored_report(const Session& session, const std::string& key) {
-  const auto text = read_file(session.home.reports() / (key + ".json"), limits::k_lock_bytes);
-  if (!text) {
-    return std::nullopt;
+bool holds(const validate::Report& report, const host::QuickGpus& here, const AskDevices& ask) {
+  if (report.has_failure()) {
+    return false;
   }
-  const auto json = text::Json::parse(*text, key);
-  auto report = json ? validate::Report::from_json(*json)
-                     : Result<validate::Report>(tl::unexpected<Error>(json.error()));
-  return report ? std::optional<validate::Report>(std::move(*report)) : std::nullopt;
+  const auto was_there = [&](const host::QuickGpu& gpu) {
+    const auto& known = report.gpu_uuids;
+    return std::find(known.begin(), known.end(), gpu.uuid) != known.end();
+  };
+  if (!here.may_be_more && std::all_of(here.listed.begin(), here.listed.end(), was_there)) {
+    return true;
+  }
+  const auto devices = ask();
+  return std::all_of(devices.gpus.begin(), devices.gpus.end(),
+                     [&](const host::Gpu& gpu) { return report.covers(gpu); });
+}
+
+Result<Known> known_report(const Session& session, const Sha256& content,
+                           const ValidationPlan& plan) {
+  std::optional<host::Devices> asked; // at most once
+  const auto ask = [&] {
+    if (!asked) {
+      asked = host::devices(session.stop);
+    }
+    return *asked;
+  };
+  const auto around = surroundings(session.environment, plan, ask);
+  Known known;
+  CUKIT_TRY_ASSIGN(known.key, report_key(session.knowledge, content, plan, around));
+  known.report = stored_report(session, known.key);
+  if (known.report && !holds(*known.report, around.gpus, ask)) {
+    known.report.reset();
+  }
+  return known;
 }
 
 Result<validate::Report> validate_tree(Session& session, const assemble::Tree& tree,

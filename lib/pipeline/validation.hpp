@@ -1,9 +1,13 @@
-// A tree's report: found under its key when the same tree, kernels, targets, host compiler, GPUs
-// and driver were validated before, else made. The key is computed without loading the driver.
+// A tree's report: found under its key when the same tree, kernels, targets, host compiler, C
+// library, driver and GPUs were validated before, else made. The key is computed without loading
+// the driver.
 #pragma once
 
+#include "host/quick_gpus.hpp"
 #include "pipeline/session.hpp"
 #include "validate/validate.hpp"
+
+#include <functional>
 
 namespace cukit::pipeline {
 
@@ -17,10 +21,38 @@ struct ValidationPlan {
 /// anything is downloaded.
 Result<void> check_host_compiler(const Session& session, const ValidationPlan& plan);
 
-Result<std::string> report_key(const Session& session, const Sha256& content,
-                               const ValidationPlan& plan);
-/// The stored report, unless there is none or it cannot be read.
-std::optional<validate::Report> stored_report(const Session& session, const std::string& key);
+/// The GPUs and driver that this process may use; asks the driver, in a child process.
+using AskDevices = std::function<host::Devices()>;
+
+/// What a result rests on besides the tree and the kernels. Of two machines with one home they
+/// differ wherever a GPU does.
+struct Surroundings {
+  std::optional<Version> driver; ///< of the kernel module
+  host::QuickGpus gpus;
+  std::string host_compiler;  ///< host::host_compiler_identity()
+  std::string driver_library; ///< a libcuda that LD_LIBRARY_PATH puts before the system's
+  Version glibc;
+};
+/// Runs nothing, but for `ask` where the kernel module does not know a GPU's UUID yet.
+Surroundings surroundings(const Environment& environment, const ValidationPlan& plan,
+                          const AskDevices& ask, const fs::path& root = "/");
+
+Result<std::string> report_key(const knowledge::Knowledge& knowledge, const Sha256& content,
+                               const ValidationPlan& plan, const Surroundings& around);
+
+/// Whether nothing is left to do: no failure, and what a GPU here could run was run. One that ran
+/// nothing, because no GPU was visible, does not hold where one is. `ask` is called only when the
+/// report leaves out a GPU that the quick look shows.
+bool holds(const validate::Report& report, const host::QuickGpus& here, const AskDevices& ask);
+
+/// The report that holds here for a tree of that content, or the key under which it is to be
+/// stored.
+struct Known {
+  std::string key;
+  std::optional<validate::Report> report;
+};
+Result<Known> known_report(const Session& session, const Sha256& content,
+                           const ValidationPlan& plan);
 
 /// Compiles and runs; the report is stored under its key unless `key` is empty.
 Result<validate::Report> validate_tree(Session& session, const assemble::Tree& tree,

@@ -32,9 +32,28 @@ text::Json run_json(const RunResult& run) {
       .set("kernel", run.kernel)
       .set("target", run.target)
       .set("gpu", run.gpu)
+      .set("gpu_uuid", run.gpu_uuid)
       .set("state", state_text(run.state))
       .set("reason", run.reason)
       .set("numbers", std::move(numbers));
+}
+
+text::Json list_of(const std::vector<std::string>& texts) {
+  auto list = text::Json::list();
+  for (const auto& text : texts) {
+    list.add(text);
+  }
+  return list;
+}
+
+std::vector<std::string> texts(const text::Json& json, std::string_view key) {
+  std::vector<std::string> result;
+  if (const auto* list = json.find(key)) {
+    for (const auto& item : list->items()) {
+      result.push_back(item.text());
+    }
+  }
+  return result;
 }
 
 BuildResult read_build(const text::Json& json) {
@@ -50,6 +69,7 @@ RunResult read_run(const text::Json& json) {
   RunResult run{.kernel = std::string(json.text_of("kernel")),
                 .target = std::string(json.text_of("target")),
                 .gpu = std::string(json.text_of("gpu")),
+                .gpu_uuid = std::string(json.text_of("gpu_uuid")),
                 .state = parse_state(json.text_of("state")),
                 .reason = std::string(json.text_of("reason")),
                 .numbers = {}};
@@ -78,11 +98,20 @@ int Report::count(State state) const {
                           std::count_if(runs.begin(), runs.end(), is));
 }
 
+bool Report::covers(const host::Gpu& gpu) const {
+  return std::all_of(builds.begin(), builds.end(), [&](const BuildResult& build) {
+    const auto target = GpuTarget::parse(build.target);
+    if (build.state != State::passed || !target || !target->runs_on(gpu.target)) {
+      return true;
+    }
+    return std::any_of(runs.begin(), runs.end(), [&](const RunResult& run) {
+      return run.kernel == build.kernel && run.target == build.target && run.gpu_uuid == gpu.uuid &&
+             run.state != State::not_run;
+    });
+  });
+}
+
 text::Json Report::json() const {
-  text::Json gpu_list = text::Json::list();
-  for (const auto& gpu : gpus) {
-    gpu_list.add(gpu);
-  }
   text::Json counts = text::Json::object();
   for (const State state : k_states) {
     counts.set(std::string(state_text(state)), count(state));
@@ -101,7 +130,8 @@ text::Json Report::json() const {
       .set("release", release)
       .set("host_compiler", host_compiler)
       .set("driver", driver)
-      .set("gpus", std::move(gpu_list))
+      .set("gpus", list_of(gpus))
+      .set("gpu_uuids", list_of(gpu_uuids))
       .set("counts", std::move(counts))
       .set("builds", std::move(build_list))
       .set("runs", std::move(run_list));
@@ -117,11 +147,8 @@ Result<Report> Report::from_json(const text::Json& json) {
   report.release = json.text_of("release");
   report.host_compiler = json.text_of("host_compiler");
   report.driver = json.text_of("driver");
-  if (const auto* gpus = json.find("gpus")) {
-    for (const auto& gpu : gpus->items()) {
-      report.gpus.push_back(gpu.text());
-    }
-  }
+  report.gpus = texts(json, "gpus");
+  report.gpu_uuids = texts(json, "gpu_uuids");
   CUKIT_TRY_ASSIGN(const auto builds, objects(json, "builds"));
   for (const auto* build : builds) {
     report.builds.push_back(read_build(*build));

@@ -34,6 +34,7 @@ RunResult result_for(const Program& program) {
   return RunResult{.kernel = program.kernel,
                    .target = program.target.sm(),
                    .gpu = {},
+                   .gpu_uuid = {},
                    .state = State::not_run,
                    .reason = {},
                    .numbers = {}};
@@ -51,6 +52,7 @@ struct Stage {
 RunResult run_program(const Stage& stage, const Program& program, const host::Gpu& gpu) {
   RunResult result = result_for(program);
   result.gpu = label(gpu);
+  result.gpu_uuid = gpu.uuid;
   const auto finished =
       run_command({.arguments = {(stage.folder / program.file.path.text()).string()},
                    .environment = run_environment(stage.devices, gpu),
@@ -166,6 +168,7 @@ Result<Report> run_limited(const fs::path& folder, const host::Devices& devices,
   report.driver = driver_text(devices);
   for (const auto& gpu : devices.gpus) {
     report.gpus.push_back(label(gpu));
+    report.gpu_uuids.push_back(gpu.uuid);
   }
   for (auto& turn : turns) {
     report.runs.push_back(std::move(turn.result));

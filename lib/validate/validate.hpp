@@ -53,6 +53,7 @@ struct RunResult {
   std::string kernel;
   std::string target;
   std::string gpu; ///< "0: NVIDIA H200", or empty when there is none
+  std::string gpu_uuid = {};
   State state = State::not_run;
   std::string reason;
   std::map<std::string, double> numbers;
@@ -64,10 +65,13 @@ struct Report {
   std::string host_compiler;
   std::string driver;
   std::vector<std::string> gpus;
+  std::vector<std::string> gpu_uuids; ///< of the same, in the same order
   std::vector<BuildResult> builds;
   std::vector<RunResult> runs;
   [[nodiscard]] int count(State state) const; ///< over builds and runs
   [[nodiscard]] bool has_failure() const { return count(State::failed) > 0; }
+  /// Every program that was built and is for that GPU was run on it.
+  [[nodiscard]] bool covers(const host::Gpu& gpu) const;
   [[nodiscard]] text::Json json() const; ///< cukit.validate/1
   static Result<Report> from_json(const text::Json& json);
 };
