@@ -1,5 +1,6 @@
 #include "pipeline/up.hpp"
 
+#include "base/user_file.hpp"
 #include "names/names.hpp"
 #include "pipeline/entries.hpp"
 #include "pipeline/trees.hpp"
@@ -16,12 +17,39 @@ bool takes_name(const Session& session) {
   return session.settings.prefix.empty() && is_native(session);
 }
 
+/// Where the manifest lies, for people; of one that a bundle brought, the bundle.
+std::string origin_of(const Session& session, const Locked& locked) {
+  const auto& bundle = session.settings.bundle;
+  const auto path = absolute_path(bundle.empty() ? fs::path(locked.manifest.file) : bundle);
+  return path ? path->string() : std::string();
+}
+
 /// Without its report.
-names::Generation generation_of(const UpResult& result, const assemble::Tree& tree) {
+names::Generation generation_of(const Session& session, const UpResult& result,
+                                const assemble::Tree& tree) {
   names::Generation generation;
   generation.tree = tree.id.hex();
   generation.lock = lock::write(result.locked.lock);
+  generation.manifest = origin_of(session, result.locked);
   return generation;
+}
+
+/// Says when the name led to the toolkit of another manifest until now: two projects that take one
+/// name take it from each other.
+void note_a_move(const Session& session, const names::Generation& next, UpResult& result) {
+  const auto current = names::current(session.home, result.name);
+  if (!current || !*current || (*current)->manifest.empty() || next.manifest.empty() ||
+      (*current)->manifest == next.manifest || names::same_toolkit(**current, next)) {
+    return;
+  }
+  const auto& before = (*current)->manifest;
+  result.locked.notes.push_back(
+      {.text = fmt::format("the name {} was that of {} and is now that of {}{}", result.name,
+                           before, next.manifest,
+                           path_exists(before) ? "; give one of the two manifests another `name:`, "
+                                                 "or use them as `cukit env MANIFEST`"
+                                               : ""),
+       .source = "names"});
 }
 
 /// Step 3 of the README's list: everything is there and right, so nothing is opened but small
@@ -36,7 +64,7 @@ Result<bool> already_done(Session& session, UpResult& result) {
   if (!tree) {
     return false; // not there, or damaged: building it says so
   }
-  names::Generation wanted = generation_of(result, *tree);
+  names::Generation wanted = generation_of(session, result, *tree);
   CUKIT_TRY_ASSIGN(const auto current, names::current(session.home, result.name));
   if (!current || !names::same_toolkit(*current, wanted)) {
     return false;
@@ -120,8 +148,9 @@ Outcome<UpResult> up(Session& session, const fs::path& manifest_path) {
     }
   }
   if (takes_name(session)) {
-    auto next = generation_of(result, *result.tree);
+    auto next = generation_of(session, result, *result.tree);
     next.report = known.key;
+    note_a_move(session, next, result);
     CUKIT_TRY_ASSIGN(result.switched, names::switch_to(session.home, result.name, next,
                                                        session.settings.durability));
   }
