@@ -75,47 +75,6 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-namespace {
-
-/// What stands behind the scheme, without its login. People write passwords as they are, with `?`,
-/// `#` and `/` in them, where a URL would end its host: such a text is taken for a login rather
-/// than for a host, since one shows too much and the other too little.
-std::string_view without_login(std::string_view rest) {
-  const auto slash = std::min(rest.find('/'), rest.size());
-  const auto head = rest.substr(0, slash);
-  if (const auto at = head.rfind('@'); at != std::string_view::npos) {
-    return rest.substr(at + 1);
-  }
-  const auto colon = head.find(':', head.starts_with('[') ? head.find(']') : 0);
-  const auto port = colon == std::string_view::npos ? "0" : head.substr(colon + 1);
-  const bool is_port =
-      !port.empty() && port.find_first_not_of("0123456789") == std::string_view::npos;
-  const auto last = rest.rfind('@');
-  return is_port || last == std::string_view::npos ? rest : rest.substr(last + 1);
-}
-
-} // namespace
-
-std::string redact_url(std::string_view url) {
-  const auto mark = url.find("://");
-  const auto begin = mark == std::string_view::npos ? 0 : mark + 3;
-  const auto all = url.substr(begin);
-  if (begin == 0 && all.find(':') >= all.find_first_of("/?#@")) {
-    return printable(url.substr(0, url.find_first_of("?#"))); // a path, or a link without a host
-  }
-  auto shown = without_login(all);
-  const bool had_login = shown.size() < all.size();
-  shown = shown.substr(0, shown.find_first_of("?#"));
-  const auto slash = std::min(shown.find('/'), shown.size());
-  std::string path(shown.substr(slash));
-  // A further @ in the path: was it the password that had the slash?
-  if ((had_login || shown.substr(0, slash).find(':') != std::string_view::npos) &&
-      path.find('@') != std::string::npos) {
-    path = "/...";
-  }
-  return printable(std::string(url.substr(0, begin)) + std::string(shown.substr(0, slash)) + path);
-}
-
 std::string human_bytes(unsigned long long bytes) {
   if (bytes < 1000) {
     return fmt::format("{} B", bytes);

@@ -1,5 +1,6 @@
 #include "source/stated.hpp"
 
+#include "base/redact.hpp"
 #include "base/strings.hpp"
 
 #include <algorithm>
@@ -30,11 +31,14 @@ std::string percent_decoded(std::string_view text) {
   return result;
 }
 
-tl::unexpected<Error> refuse(std::string_view text, std::string origin, std::string_view why) {
+tl::unexpected<Error> refuse(std::string_view text, std::string origin, std::string_view why,
+                             std::string hint = {}) {
   Error error{.code = ErrorCode::source,
               .message = fmt::format("`{}` {}", redact_url(text).substr(0, 300), why)};
   error.where = std::move(origin);
-  error.hint = "write https://HOST/simple or the path of a folder, without quotes or comments";
+  error.hint = hint.empty()
+                   ? "write https://HOST/simple or the path of a folder, without quotes or comments"
+                   : std::move(hint);
   return tl::unexpected<Error>(std::move(error));
 }
 
@@ -65,6 +69,10 @@ Result<Address> address(std::string_view text, std::string origin, const fs::pat
   if (has_control || text.front() == '"' || text.front() == '\'') {
     return refuse(text, std::move(origin), "holds quotes or control characters");
   }
+  if (has_loose_login(text)) {
+    return refuse(text, std::move(origin), "has a login that cannot be told from its host",
+                  k_loose_login_hint);
+  }
   const auto colon = text.find("://");
   const auto scheme =
       colon == std::string_view::npos ? std::string() : lower(text.substr(0, colon));
@@ -77,6 +85,9 @@ Result<Address> address(std::string_view text, std::string origin, const fs::pat
       return refuse(text, std::move(origin), "is no address of an index");
     }
     return Address{.location = std::move(url), .origin = std::move(origin), .named_by_user = true};
+  }
+  if (colon == std::string_view::npos && has_login(text)) {
+    return refuse(text, std::move(origin), "has a login, but no https:// in front of it");
   }
   std::string path(text);
   if (lower(text.substr(0, 5)) == "file:") {

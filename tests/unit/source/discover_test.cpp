@@ -270,5 +270,41 @@ TEST(DefaultInHelp, is_found_in_wrapped_text_and_only_in_its_own_entry) {
   EXPECT_EQ(default_in_help("", "--index-url"), "");
 }
 
+TEST_F(Discover, an_address_whose_login_needs_quoting_is_refused_and_shows_none_of_it) {
+  for (const char* url :
+       {"https://user:ge?heim@mirror.example.com/simple",
+        "https://user:ge#heim@mirror.example.com/",
+        "https://user:ge/heim@mirror.example.com/simple",
+        "https://user:ge\\heim@mirror.example.com",
+        "https://user:g@?heim@mirror.example.com/simple",
+        "https://heim?x@mirror.example.com/simple", "https:/user:heim@mirror.example.com/simple",
+        "user:heim@mirror.example.com/simple", "user:ge/heim@mirror.example.com/simple",
+        "//user:heim@mirror.example.com/simple", "htps://user:heim@mirror.example.com/simple",
+        "https:///user:ge?heim@mirror.example.com"}) {
+    places_.index_url = url;
+    const auto result = discover(places_);
+    ASSERT_FALSE(result) << url;
+    EXPECT_EQ(result.error().message.find("heim"), std::string::npos) << result.error().message;
+    EXPECT_EQ(result.error().message.find("user"), std::string::npos) << result.error().message;
+  }
+  places_.index_url = "https://user:ge?heim@mirror.example.com/simple";
+  EXPECT_NE(discover(places_).error().hint.find("%3F"), std::string::npos);
+}
+
+TEST_F(Discover, an_at_sign_behind_the_host_is_a_part_of_the_path) {
+  for (const char* url :
+       {"https://mirror.example.com/team@corp/simple",
+        "https://mirror.example.com:8443/team@corp/simple", "http://localhost:8080/a@b",
+        "https://[::1]:8443/a@b", "https://user:geheim@mirror.example.com/team@corp/simple"}) {
+    places_.index_url = url;
+    EXPECT_EQ(main_index(), url);
+  }
+  for (const char* folder : {"/srv/wheels@2026", "./wheels@2026", "wheels@2026", "wheels/a@b",
+                             "file:///srv/wheels@2026"}) {
+    places_.index_url = folder;
+    EXPECT_TRUE(found().indexes.front().is_folder()) << folder;
+  }
+}
+
 } // namespace
 } // namespace cukit::source
