@@ -22,7 +22,7 @@ private:
 
 /// One request of get_all with its attempts.
 struct Page {
-  explicit Page(const Request& request) : receiver(request) {}
+  Page(const Request& request, std::uint64_t& room) : receiver(request, room) {}
   PageReceiver receiver;
   int attempts = 0;
   Result<Response> result = fail(ErrorCode::interrupted, "interrupted");
@@ -83,18 +83,19 @@ std::optional<std::chrono::milliseconds> CurlClient::take(Page& page, Outcome ou
 
 std::vector<Result<Response>> CurlClient::get_all(std::span<const Request> requests,
                                                   const std::stop_token& stop) {
+  std::uint64_t room = session_.options().pages_bytes;
   std::vector<Page> pages;
   std::vector<std::size_t> keys;
   pages.reserve(requests.size()); // receivers are pointed at
   for (const auto& request : requests) {
     keys.push_back(pages.size());
-    pages.emplace_back(request);
+    pages.emplace_back(request, room);
   }
   Multi multi = borrow();
   {
     Jitter jitter;
     Runner runner(
-        multi.get(), std::max<std::size_t>(1, keys.size()),
+        multi.get(), limits::k_pages_at_once,
         [&](std::size_t key) {
           Call call = pages[key].receiver.call();
           call.on_a_fresh_connection = pages[key].attempts > 0;

@@ -1,7 +1,8 @@
 // HTTP by libcurl's multi interface. One Client per process is enough; it keeps connections, speaks
 // HTTP/2 where the server does, verifies certificates always, and follows at most
-// limits::k_redirects redirects, never from https to anything else. Plain http is taken for
-// loopback addresses, and elsewhere only when the options allow it.
+// limits::k_redirects redirects, never from https to anything else. Plain http is spoken to hosts
+// that the user named with http himself, and to loopback addresses, which no page or redirect of
+// another machine may lead to.
 //
 // CA bundle: CUKIT_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, PIP_CERT in that
 // order, else libcurl's default. Proxies: https_proxy, http_proxy, all_proxy, no_proxy in either
@@ -29,15 +30,21 @@ namespace cukit::http {
 
 struct Options {
   Environment environment = {};
-  bool allow_plain_http = false; ///< for mirrors that the user named himself
+  /// Addresses that the user wrote down himself. One that says http opens plain http to its host
+  /// and to no other; the `default` login of a netrc file goes to their hosts and to no other.
+  std::vector<std::string> named = {};
   bool netrc = false; ///< logins of the file that NETRC names, else of ~/.netrc, which must exist
   int attempts = limits::k_attempts;
   std::chrono::milliseconds first_delay{
       500}; ///< grows by doubling, with jitter; tests set it small
   int connections_per_host = 8;
+  std::uint64_t pages_bytes = limits::k_pages_bytes; ///< of all answers of one get_all()
   std::chrono::seconds stall{
       limits::k_stall_seconds}; ///< so long below k_stall_bytes_per_second ends an attempt
   std::chrono::seconds connect{limits::k_connect_seconds}; ///< with the TLS handshake
+  /// From the first request of an exchange to its end: so long, and longer only as far as
+  /// k_least_bytes_per_second have come.
+  std::chrono::milliseconds patience{std::chrono::seconds(limits::k_patience_seconds)};
 };
 
 struct Request {
@@ -68,7 +75,8 @@ struct Attempt {
   int number = 1; ///< the attempt that just failed, from 1
 };
 /// Whether it is worth another try, and after how long: pure, used by get_all and by fetch. A wait
-/// that the server asks for is the least of it, up to limits::k_retry_after_seconds.
+/// that the server asks for is the least of it; all waits together have at most about
+/// limits::k_retry_after_seconds, then it is over.
 std::optional<std::chrono::milliseconds> retry_delay(const Attempt& attempt, const Options& options,
                                                      double jitter_0_to_1);
 
@@ -108,7 +116,8 @@ public:
   static Result<std::unique_ptr<Client>> create(Options options);
   virtual ~Client() = default;
 
-  /// All requests at once, each with the retry policy; answers in the order of the requests. A
+  /// Several requests at a time, each with the retry policy; answers in the order of the requests,
+  /// whose bodies have at most Options::pages_bytes together. A
   /// status that is not 2xx is an error of code `source` whose message names the status, except
   /// 404, which is returned as a Response; so is an answer that does not fit the range that was
   /// asked for (`range_refused`, without a body).
@@ -143,7 +152,8 @@ std::uint64_t range_bytes_received(const RandomAccess& range_file);
 /// states of the file: then only the whole file is worth asking for.
 bool ranges_failed(const RandomAccess& range_file);
 
-/// Joins a link of a page to the page's URL (RFC 3986); https pages may not link to http.
+/// Joins a link of a page to the page's URL (RFC 3986). An https page may not link to http, and a
+/// page of another machine not to this one.
 Result<std::string> resolve_url(const std::string& base, const std::string& link);
 /// The last path segment, percent-decoded, without query and fragment.
 std::string url_file_name(const std::string& url);

@@ -4,12 +4,11 @@
 #include "http/failure.hpp"
 #include "http/url.hpp"
 
+#include <algorithm>
+
 namespace cukit::http {
 
 namespace {
-
-// The text of an error page is read to keep the connection; a longer one is not worth that.
-constexpr std::uint64_t k_dropped_bytes = 64U << 10U;
 
 bool is_success(int status) {
   return status >= 200 && status <= 299;
@@ -57,6 +56,11 @@ Exchange::Exchange(const Session& session, Call call)
   set(handle(), CURLOPT_HEADERDATA, static_cast<void*>(this));
   set(handle(), CURLOPT_WRITEFUNCTION, &Exchange::on_body);
   set(handle(), CURLOPT_WRITEDATA, static_cast<void*>(this));
+  set(handle(), CURLOPT_PREREQFUNCTION, &Exchange::on_sending);
+  set(handle(), CURLOPT_PREREQDATA, static_cast<void*>(this));
+  set(handle(), CURLOPT_XFERINFOFUNCTION, &Exchange::on_progress);
+  set(handle(), CURLOPT_XFERINFODATA, static_cast<void*>(this));
+  set(handle(), CURLOPT_NOPROGRESS, 0L);
   set(handle(), CURLOPT_PRIVATE, static_cast<void*>(this));
   set(handle(), CURLOPT_FRESH_CONNECT, call_.on_a_fresh_connection ? 1L : 0L);
   if (call_.takes_gzip) {
@@ -86,6 +90,7 @@ void Exchange::prepare_hop(bool keeps_headers) {
   session_.point_at(handle(), url_);
   head_ = Head{};
   in_body_ = false;
+  error_page_.clear();
   dropped_ = 0;
   detail_[0] = '\0';
 }
@@ -97,6 +102,31 @@ std::size_t Exchange::on_header(char* data, std::size_t unit, std::size_t count,
 std::size_t Exchange::on_body(char* data, std::size_t unit, std::size_t count, void* self) {
   const std::span bytes(reinterpret_cast<const std::uint8_t*>(data), unit * count);
   return static_cast<Exchange*>(self)->take_body(bytes) ? bytes.size() : CURL_WRITEFUNC_ERROR;
+}
+
+/// Only now the time counts: before it the exchange may have waited for others of its host.
+int Exchange::on_sending(void* self, char*, char*, int, int) {
+  auto& asked = static_cast<Exchange*>(self)->asked_;
+  asked = asked.value_or(std::chrono::steady_clock::now());
+  return CURL_PREREQFUNC_OK;
+}
+
+int Exchange::on_progress(void* self, curl_off_t, curl_off_t received, curl_off_t, curl_off_t) {
+  auto& exchange = *static_cast<Exchange*>(self);
+  const auto bytes = static_cast<std::uint64_t>(std::max<curl_off_t>(received, 0));
+  exchange.is_late_ = exchange.is_late_ || exchange.is_overdue(bytes);
+  return exchange.is_late_ ? 1 : 0;
+}
+
+bool Exchange::is_overdue(std::uint64_t received) const {
+  using std::chrono::seconds;
+  if (!asked_) {
+    return false;
+  }
+  const auto taken = std::chrono::steady_clock::now() - *asked_;
+  const auto earned = seconds(received / limits::k_least_bytes_per_second);
+  return taken > session_.options().patience + earned ||
+         (call_.is_page && taken > seconds(limits::k_page_seconds));
 }
 
 bool Exchange::take_header(std::string_view line) {
@@ -122,8 +152,10 @@ bool Exchange::take_header(std::string_view line) {
 
 bool Exchange::take_body(std::span<const std::uint8_t> bytes) {
   if (!is_success(head_.status)) {
+    // Read to keep the connection and to tell what answered; a longer one is not worth that.
     dropped_ += bytes.size();
-    return dropped_ <= k_dropped_bytes;
+    error_page_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return dropped_ <= limits::k_error_page_bytes;
   }
   if (auto written = call_.receiver->write(bytes); !written) {
     refusal_ = std::move(written).error();
@@ -150,8 +182,13 @@ std::optional<Outcome> Exchange::end_of_hop(CURLcode code) {
   if (is_redirect(head_.status)) {
     return follow();
   }
+  return refused_status();
+}
+
+Outcome Exchange::refused_status() {
   const auto wait = retry_after(handle());
-  Outcome outcome = end(tl::unexpected<Error>(status_error(head_.status, wait, url_)));
+  Outcome outcome = end(tl::unexpected<Error>(
+      status_error({head_, error_page_, wait, !session_.proxy_to(url_).empty()}, url_)));
   outcome.attempt.status = head_.status;
   outcome.attempt.retry_after = wait;
   return outcome;
@@ -172,14 +209,11 @@ std::optional<Outcome> Exchange::follow() {
   }
   const auto from = place_of(url_);
   const auto to = place_of(location);
-  auto allowed = session_.check(location);
-  if (allowed && from && to && from->scheme == "https" && to->scheme != "https") {
-    allowed = fail(ErrorCode::source, "plain http is not taken after https");
-  }
-  if (!allowed) {
+  if (auto allowed = session_.check(location, from ? &*from : nullptr); !allowed) {
     error.message = fmt::format("refused to follow a redirect from {} to {}", redact_url(url_),
                                 redact_url(location));
     error.causes.push_back(std::move(allowed.error().message));
+    error.hint = std::move(allowed.error().hint);
     return end(tl::unexpected<Error>(std::move(error)));
   }
   url_ = with_login_of(url_, location);
@@ -188,6 +222,12 @@ std::optional<Outcome> Exchange::follow() {
 }
 
 Outcome Exchange::failure(CURLcode code) {
+  if (is_late_) {
+    Outcome outcome =
+        end(tl::unexpected<Error>(transport_error(CURLE_OPERATION_TIMEDOUT, "", url_)));
+    outcome.attempt.transport_failed = !call_.is_page;
+    return outcome;
+  }
   if (const int status = refused_tunnel(handle()); status != 0) {
     Outcome outcome = end(tl::unexpected<Error>(proxy_error(status, url_)));
     outcome.attempt.status = status;

@@ -24,6 +24,8 @@ struct Call {
   bool takes_gzip = false;
   Receiver* receiver = nullptr;
   bool on_a_fresh_connection = false; ///< after a failure: the old one may be out of step
+  bool is_page = false; ///< kept in memory: bounded in time as a whole, and not asked for again
+                        ///< when it was too slow
 };
 
 struct Outcome {
@@ -52,6 +54,10 @@ public:
 private:
   static std::size_t on_header(char* data, std::size_t unit, std::size_t count, void* self);
   static std::size_t on_body(char* data, std::size_t unit, std::size_t count, void* self);
+  static int on_sending(void* self, char*, char*, int, int);
+  static int on_progress(void* self, curl_off_t, curl_off_t received, curl_off_t, curl_off_t);
+  [[nodiscard]] bool is_overdue(std::uint64_t received) const;
+  [[nodiscard]] Outcome refused_status();
   bool take_header(std::string_view line);
   bool take_body(std::span<const std::uint8_t> bytes);
   void prepare_hop(bool keeps_headers);
@@ -68,8 +74,11 @@ private:
   int redirects_ = 0;
   Head head_;
   bool in_body_ = false;
+  std::string error_page_;       ///< the start of an answer that is no success
   std::uint64_t dropped_ = 0;    ///< body bytes of an answer nobody wants
   std::optional<Error> refusal_; ///< of the receiver
+  std::optional<std::chrono::steady_clock::time_point> asked_; ///< the first request went out
+  bool is_late_ = false;
 };
 
 } // namespace cukit::http

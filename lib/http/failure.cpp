@@ -1,5 +1,6 @@
 #include "http/failure.hpp"
 
+#include "base/redact.hpp"
 #include "base/strings.hpp"
 #include "http/url.hpp"
 
@@ -90,20 +91,67 @@ Words words_for(CURLcode code, const std::string& host) {
   }
 }
 
-std::string hint_for(int status) {
+constexpr const char* k_portal_hint =
+    "a network's login page (captive portal) answers: log in with a browser, then run the same "
+    "command again";
+constexpr const char* k_proxy_login_hint =
+    "the proxy wants a login: https_proxy=http://USER:PASSWORD@HOST:PORT";
+
+/// What a page says about itself, for a person; empty: nothing.
+std::string title_of(std::string_view page) {
+  const auto small = lower(page);
+  const auto tag = small.find("<title");
+  const auto start = tag == std::string::npos ? tag : small.find('>', tag);
+  const auto end = start == std::string::npos ? start : small.find('<', start);
+  if (end == std::string::npos) {
+    return {};
+  }
+  std::vector<std::string> words;
+  for (const auto word : split_words(page.substr(start + 1, end - start - 1))) {
+    words.emplace_back(word);
+  }
+  return printable(join(words, " ").substr(0, 120));
+}
+
+std::string hint_for_refusal(const Refused& refused, const std::string& url) {
+  const bool is_asked = refused.head.status == 401 || refused.head.asks_for_login;
+  if (is_asked) {
+    return has_login(url)
+               ? "the server does not take the login in the URL of the index: check user "
+                 "name and password"
+               : "it wants a login: put user name and password into the URL of the index "
+                 "(they are never shown), or use --netrc";
+  }
+  if (refused.head.is_html()) {
+    return refused.by_proxy
+               ? "a page of HTML says so and asks for no login: a gateway, the proxy or the server "
+                 "blocks this address; ask whoever runs the network, check https_proxy and "
+                 "no_proxy, "
+                 "or name another index or mirror"
+               : "a page of HTML says so and asks for no login: a gateway, a firewall or the "
+                 "server "
+                 "blocks this address; ask whoever runs the network, or name another index or "
+                 "mirror";
+  }
+  return "the server gives this file to nobody who asks like this, and asks for no login: check "
+         "the "
+         "address, or name another index or mirror";
+}
+
+std::string hint_for(const Refused& refused, const std::string& url) {
+  const int status = refused.head.status;
   switch (status) {
   case 401:
   case 403:
-    return "if it wants a login, put user name and password into the URL of the index; they are "
-           "never shown";
+    return hint_for_refusal(refused, url);
   case 404:
   case 410:
     return "the file is gone from there; name another source with --index-url";
-  case 407:
-    return "the proxy wants a login: https_proxy=http://USER:PASSWORD@HOST:PORT";
+  case 451:
+    return "the server withholds it for legal reasons, often by country: name another index or "
+           "mirror";
   case 511:
-    return "a network's login page (captive portal) answers: log in with a browser, then run the "
-           "same command again";
+    return k_portal_hint;
   default:
     return status == 429 || status >= 500
                ? "run the same command again later, or use another mirror"
@@ -122,31 +170,35 @@ Error transport_error(CURLcode code, std::string_view detail, const std::string&
   auto words = words_for(code, host_of(url));
   Error error{
       .code = ErrorCode::source, .message = std::move(words.message), .where = redact_url(url)};
-  if (!detail.empty()) {
+  if (!detail.empty() && detail.find('@') == std::string_view::npos) { // no login in its words
     error.causes.push_back(printable(detail));
   }
   error.hint = std::move(words.hint);
   return error;
 }
 
-Error status_error(int status, std::optional<std::chrono::seconds> retry_after,
-                   const std::string& url) {
+Error status_error(const Refused& refused, const std::string& url) {
+  const int status = refused.head.status;
   if (status == 407) {
     return proxy_error(status, url);
   }
   Error error{.code = ErrorCode::source, .message = {}, .where = redact_url(url)};
   error.message = fmt::format("status {} from {}", status, redact_url(url));
-  if (retry_after) {
-    error.causes.push_back(fmt::format("the server asks to wait {} s", retry_after->count()));
+  if (refused.retry_after) {
+    error.causes.push_back(
+        fmt::format("the server asks to wait {} s", refused.retry_after->count()));
   }
-  error.hint = hint_for(status);
+  if (const auto title = refused.head.is_html() ? title_of(refused.page) : ""; !title.empty()) {
+    error.causes.push_back(fmt::format("the page that came is called `{}`", title));
+  }
+  error.hint = hint_for(refused, url);
   return error;
 }
 
 Error proxy_error(int status, const std::string& url) {
   Error error{.code = ErrorCode::source, .message = {}, .where = redact_url(url)};
   error.message = fmt::format("status {} from the proxy on the way to {}", status, redact_url(url));
-  error.hint = status == 407 ? hint_for(407) : "check https_proxy, http_proxy and no_proxy";
+  error.hint = status == 407 ? k_proxy_login_hint : "check https_proxy, http_proxy and no_proxy";
   return error;
 }
 
@@ -154,7 +206,7 @@ Error portal_error(const std::string& url) {
   Error error{.code = ErrorCode::source, .message = {}, .where = redact_url(url)};
   error.message =
       fmt::format("a page of HTML instead of what was asked for from {}", redact_url(url));
-  error.hint = hint_for(511);
+  error.hint = k_portal_hint;
   return error;
 }
 

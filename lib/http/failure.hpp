@@ -3,6 +3,7 @@
 #pragma once
 
 #include "http/client.hpp"
+#include "http/head.hpp"
 #include "http/libcurl.hpp"
 
 namespace cukit::http {
@@ -12,8 +13,14 @@ namespace cukit::http {
 bool is_transient_code(CURLcode code);
 
 Error transport_error(CURLcode code, std::string_view detail, const std::string& url);
-Error status_error(int status, std::optional<std::chrono::seconds> retry_after,
-                   const std::string& url);
+/// An answer that is no success.
+struct Refused {
+  const Head& head;
+  std::string_view page; ///< its beginning
+  std::optional<std::chrono::seconds> retry_after;
+  bool by_proxy = false; ///< a proxy is configured on the way
+};
+Error status_error(const Refused& refused, const std::string& url);
 Error proxy_error(int status, const std::string& url);
 Error portal_error(const std::string& url);
 

@@ -76,6 +76,8 @@ void Head::take_line(std::string_view line) {
     content_type = lower(trim(value.substr(0, value.find(';'))));
   } else if (name == "content-encoding") {
     content_encoding = lower(value);
+  } else if (name == "www-authenticate") {
+    asks_for_login = !value.empty();
   } else if (name == "content-length") {
     content_length = parse_number(value);
   } else if (name == "content-range") {

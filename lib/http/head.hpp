@@ -21,12 +21,16 @@ struct Head {
   std::string last_modified;    ///< as it stands
   std::string content_type;     ///< lower case, without parameters
   std::string content_encoding; ///< lower case
+  bool asks_for_login = false;  ///< it has a WWW-Authenticate
   std::optional<std::uint64_t> content_length;
   std::optional<ContentRange> content_range;
 
   /// One line of the answer, also of the status line of each answer in a row (100, then 200), which
   /// begins anew.
   void take_line(std::string_view line);
+  [[nodiscard]] bool is_html() const {
+    return content_type == "text/html" || content_type == "application/xhtml+xml";
+  }
   [[nodiscard]] bool is_encoded() const {
     return !content_encoding.empty() && content_encoding != "identity";
   }

@@ -11,10 +11,6 @@ constexpr int k_whole = 200;
 constexpr int k_part = 206;
 constexpr int k_range_not_satisfiable = 416;
 
-bool is_html(const Head& head) {
-  return head.content_type == "text/html" || head.content_type == "application/xhtml+xml";
-}
-
 /// Whether the caller asked for something that HTML cannot be.
 bool refuses_html(const std::vector<std::string>& headers) {
   for (const auto& line : headers) {
@@ -29,9 +25,10 @@ bool refuses_html(const std::vector<std::string>& headers) {
 } // namespace
 
 Call PageReceiver::call() {
+  room_ += body_.size();
   body_.clear();
   range_refused_ = false;
-  Call call{request_.url, request_.headers, !request_.range.has_value(), this, false};
+  Call call{request_.url, request_.headers, !request_.range.has_value(), this, false, true};
   if (request_.range) {
     call.headers.push_back(
         fmt::format("Range: bytes={}-{}", request_.range->first, request_.range->second));
@@ -40,7 +37,7 @@ Call PageReceiver::call() {
 }
 
 Result<void> PageReceiver::start(const Head& head) {
-  if (refuses_html(request_.headers) && is_html(head)) {
+  if (refuses_html(request_.headers) && head.is_html()) {
     return tl::unexpected<Error>(portal_error(request_.url));
   }
   if (request_.range) {
@@ -69,6 +66,11 @@ Result<void> PageReceiver::write(std::span<const std::uint8_t> bytes) {
     return fail(ErrorCode::source, "more than the {} bytes that are accepted were sent from {}",
                 request_.max_bytes, redact_url(request_.url));
   }
+  if (bytes.size() > room_) {
+    return fail(ErrorCode::source, "all pages together are larger than what is accepted, at {}",
+                redact_url(request_.url));
+  }
+  room_ -= bytes.size();
   body_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return {};
 }
@@ -92,7 +94,7 @@ Response PageReceiver::take(const Outcome& outcome) {
 }
 
 Call FileReceiver::call() {
-  Call call{download_.url, {}, false, this, is_retry_};
+  Call call{download_.url, {}, false, this, is_retry_, false};
   if (download_.resume_at > 0) {
     // By hand: CURLOPT_RESUME_FROM makes an error of the 200 with which a server answers a stale
     // If-Range.
@@ -110,7 +112,7 @@ Result<void> FileReceiver::refuse_range(std::string why) {
 }
 
 Result<void> FileReceiver::start(const Head& head) {
-  if (is_html(head)) {
+  if (head.is_html()) {
     return tl::unexpected<Error>(portal_error(download_.url));
   }
   if (head.status != k_whole && head.status != k_part) {

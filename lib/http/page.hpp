@@ -7,7 +7,8 @@ namespace cukit::http {
 
 class PageReceiver final : public Receiver {
 public:
-  explicit PageReceiver(const Request& request) : request_(request) {}
+  /// `room`: bytes that all pages together may still bring; both must outlive it.
+  PageReceiver(const Request& request, std::uint64_t& room) : request_(request), room_(room) {}
   [[nodiscard]] Call call();
   Result<void> start(const Head& head) override;
   Result<void> write(std::span<const std::uint8_t> bytes) override;
@@ -20,6 +21,7 @@ public:
 private:
   Result<void> check_range(const Head& head);
   const Request& request_;
+  std::uint64_t& room_;
   bool range_refused_ = false;
   std::string body_;
 };

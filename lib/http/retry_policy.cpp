@@ -22,14 +22,18 @@ std::optional<std::chrono::milliseconds> retry_delay(const Attempt& attempt, con
       !(attempt.transport_failed || is_transient(attempt.status))) {
     return std::nullopt;
   }
+  const auto asked =
+      std::clamp(attempt.retry_after.value_or(std::chrono::seconds(0)), std::chrono::seconds(0),
+                 std::chrono::seconds(limits::k_retry_after_seconds));
+  // A server that puts us off again and again is not waited for longer than one that does it once.
+  if (asked * attempt.number > std::chrono::seconds(limits::k_retry_after_seconds)) {
+    return std::nullopt;
+  }
   auto step = options.first_delay;
   for (int i = 1; i < attempt.number && step < k_longest_step; ++i) {
     step *= 2;
   }
   step = std::min(step, k_longest_step);
-  const auto asked =
-      std::clamp(attempt.retry_after.value_or(std::chrono::seconds(0)), std::chrono::seconds(0),
-                 std::chrono::seconds(limits::k_retry_after_seconds));
   const auto random = static_cast<std::chrono::milliseconds::rep>(
       static_cast<double>(step.count()) * std::clamp(jitter_0_to_1, 0.0, 1.0));
   return std::chrono::milliseconds(asked) + std::chrono::milliseconds(random);

@@ -1,8 +1,8 @@
 #include "http/session.hpp"
 
 #include "base/files.hpp"
+#include "base/redact.hpp"
 #include "base/strings.hpp"
-#include "http/url.hpp"
 
 #include <unistd.h>
 
@@ -17,6 +17,14 @@ constexpr const char* k_bundles[] = {"/etc/ssl/certs/ca-certificates.crt",
                                      "/etc/ssl/cert.pem"};
 constexpr const char* k_variables[] = {"CUKIT_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE",
                                        "REQUESTS_CA_BUNDLE", "PIP_CERT"};
+
+constexpr const char* k_proxies[] = {"https_proxy", "HTTPS_PROXY", "http_proxy",
+                                     "HTTP_PROXY",  "all_proxy",   "ALL_PROXY"};
+constexpr std::uint64_t k_netrc_bytes = 1U << 20U;
+
+bool is_https(const std::string& url) {
+  return lower(url.substr(0, 6)) == "https:";
+}
 
 std::string proxy_for(const Environment& environment, const std::string& scheme) {
   const std::string upper = scheme == "https" ? "HTTPS_PROXY" : "HTTP_PROXY";
@@ -53,6 +61,8 @@ Result<Session> Session::create(Options options) {
   Session session(std::move(options));
   CUKIT_TRY(session.find_certificates());
   CUKIT_TRY(session.find_netrc());
+  session.find_named();
+  CUKIT_TRY(session.check_proxies());
   return session;
 }
 
@@ -100,7 +110,42 @@ Result<void> Session::find_netrc() {
     error.hint = "point NETRC at it, or leave --netrc and CUKIT_NETRC out";
     return tl::unexpected<Error>(std::move(error));
   }
+  CUKIT_TRY_ASSIGN(const auto text, read_file(netrc_, k_netrc_bytes));
+  logins_ = Netrc(text);
   return {};
+}
+
+void Session::find_named() {
+  for (const auto& address : options_.named) {
+    const auto place = place_of(address); // one that is no URL is refused when it is asked
+    if (place) {
+      named_hosts_.insert(place->host);
+    }
+    if (place && place->scheme == "http" && !is_loopback(*place)) {
+      plain_hosts_.insert(place->host);
+    }
+  }
+}
+
+/// libcurl would quote such a proxy in its own words, or take a part of the password for a host.
+Result<void> Session::check_proxies() const {
+  for (const auto* name : k_proxies) {
+    const auto value = options_.environment.get(name);
+    if (value && has_loose_login(*value)) {
+      Error error{.code = ErrorCode::source,
+                  .message =
+                      fmt::format("{} holds a login that cannot be told from its host", name)};
+      error.where = name;
+      error.hint = k_loose_login_hint;
+      return tl::unexpected<Error>(std::move(error));
+    }
+  }
+  return {};
+}
+
+/// netrc knows one login for any host (`default`): any that the user named.
+bool Session::has_login_for(const Place& place) const {
+  return named_hosts_.contains(place.host) || logins_.names(place.host);
 }
 
 Multi Session::make_multi() const {
@@ -134,7 +179,6 @@ Easy Session::make_easy() const {
   static_cast<void>(libcurl().easy_setopt(handle, CURLOPT_HTTP_VERSION,
                                           static_cast<long>(CURL_HTTP_VERSION_2TLS)));
   if (!netrc_.empty()) {
-    set(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL)); // a login in a URL wins
     set(handle, CURLOPT_NETRC_FILE, netrc_.c_str());
   }
   if (!ca_file_.empty()) {
@@ -149,16 +193,24 @@ Easy Session::make_easy() const {
   return easy;
 }
 
-Result<void> Session::check(const std::string& url) const {
+Result<void> Session::check(const std::string& url, const Place* from) const {
   CUKIT_TRY_ASSIGN(const Place place, place_of(url));
+  const bool is_plain = place.scheme == "http";
+  const bool is_down = is_plain && from != nullptr && from->scheme == "https";
+  // Another machine has no business with what listens on this one.
+  const bool is_here = is_loopback(place) && (from == nullptr || is_loopback(*from));
   if (place.scheme == "https" ||
-      (place.scheme == "http" && (options_.allow_plain_http || is_loopback(place)))) {
+      (is_plain && !is_down && (is_here || plain_hosts_.contains(place.host)))) {
     return {};
   }
   Error error{.code = ErrorCode::source, .message = {}, .where = redact_url(url)};
-  if (place.scheme == "http") {
+  if (is_down) {
+    error.message = "plain http is not taken after https";
+  } else if (is_plain) {
     error.message = fmt::format("plain http is not taken from {}", printable(place.host));
-    error.hint = "use an https address; only a mirror that you name yourself may speak plain http";
+    error.hint = fmt::format("use an https address; a host may speak plain http only when you name "
+                             "it so yourself: --mirror http://{}/...",
+                             printable(place.host));
   } else {
     error.message =
         fmt::format("`{}` addresses are not taken, only https", printable(place.scheme));
@@ -166,16 +218,26 @@ Result<void> Session::check(const std::string& url) const {
   return tl::unexpected<Error>(std::move(error));
 }
 
+std::string Session::proxy_to(const std::string& url) const {
+  return proxy_for(options_.environment, is_https(url) ? "https" : "http");
+}
+
 void Session::point_at(CURL* handle, const std::string& url) const {
-  const bool is_https = lower(url.substr(0, 6)) == "https:";
   set(handle, CURLOPT_URL, url.c_str());
-  set(handle, CURLOPT_PROTOCOLS_STR, is_https ? "https" : "http");
+  set(handle, CURLOPT_PROTOCOLS_STR, is_https(url) ? "https" : "http");
   // Always set, also to nothing: libcurl would else read this process's environment, not the one
   // that was given.
-  set(handle, CURLOPT_PROXY, proxy_for(options_.environment, is_https ? "https" : "http").c_str());
+  set(handle, CURLOPT_PROXY, proxy_to(url).c_str());
   const auto exceptions = options_.environment.get("no_proxy");
   set(handle, CURLOPT_NOPROXY,
       exceptions.value_or(options_.environment.get("NO_PROXY").value_or("")).c_str());
+  if (!netrc_.empty()) {
+    const auto place = place_of(url);
+    const bool has_login = place && has_login_for(*place);
+    // a login in a URL wins
+    set(handle, CURLOPT_NETRC,
+        static_cast<long>(has_login ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED));
+  }
 }
 
 } // namespace cukit::http

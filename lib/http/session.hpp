@@ -4,8 +4,11 @@
 
 #include "http/client.hpp"
 #include "http/libcurl.hpp"
+#include "http/netrc.hpp"
+#include "http/url.hpp"
 
 #include <memory>
+#include <set>
 
 namespace cukit::http {
 
@@ -39,19 +42,27 @@ public:
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] Multi make_multi() const;
   [[nodiscard]] Easy make_easy() const;
-  /// Whether the rules allow to ask this URL at all.
-  [[nodiscard]] Result<void> check(const std::string& url) const;
-  /// Address, protocols and proxy; `url` passed check().
+  /// Whether the rules allow to ask this URL at all; `from`: the place that redirects to it.
+  [[nodiscard]] Result<void> check(const std::string& url, const Place* from = nullptr) const;
+  /// Address, protocols, proxy and logins; `url` passed check().
   void point_at(CURL* handle, const std::string& url) const;
+  /// The proxy on the way to a URL, empty: none is configured. Hosts of no_proxy count too.
+  [[nodiscard]] std::string proxy_to(const std::string& url) const;
 
 private:
   explicit Session(Options options) : options_(std::move(options)) {}
   Result<void> find_certificates();
   Result<void> find_netrc();
+  void find_named();
+  Result<void> check_proxies() const;
+  [[nodiscard]] bool has_login_for(const Place& place) const;
   Options options_;
-  std::string ca_file_; ///< empty: libcurl's default
+  std::set<std::string> plain_hosts_; ///< that the user named with http
+  std::set<std::string> named_hosts_; ///< with either
+  std::string ca_file_;               ///< empty: libcurl's default
   std::string ca_folder_;
   std::string netrc_; ///< empty: none
+  Netrc logins_;
 };
 
 } // namespace cukit::http

@@ -5,6 +5,7 @@
 #include "http/libcurl.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <memory>
 
 namespace cukit::http {
@@ -151,9 +152,9 @@ Result<Place> place_of(const std::string& url) {
 }
 
 bool is_loopback(const Place& place) {
+  in_addr number{};
   return place.host == "localhost" || place.host == "[::1]" ||
-         (place.host.starts_with("127.") &&
-          place.host.find_first_not_of("0123456789.") == std::string::npos);
+         (place.host.starts_with("127.") && ::inet_pton(AF_INET, place.host.c_str(), &number) == 1);
 }
 
 bool is_loopback(const std::string& url) {
@@ -196,6 +197,10 @@ Result<std::string> resolve_url(const std::string& base, const std::string& link
   }
   if (from.scheme == "https" && to.scheme == "http") {
     return fail(ErrorCode::source, "a page read over https links to plain http: {}",
+                redact_url(url));
+  }
+  if (to.scheme == "http" && is_loopback(url) && !is_loopback(base)) {
+    return fail(ErrorCode::source, "a page of another machine links to this one: {}",
                 redact_url(url));
   }
   return url;

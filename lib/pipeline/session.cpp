@@ -1,7 +1,5 @@
 #include "pipeline/session.hpp"
 
-#include <algorithm>
-
 namespace cukit::pipeline {
 
 Result<const source::Sources*> Session::sources() {
@@ -19,13 +17,19 @@ Result<const source::Sources*> Session::sources() {
 http::Options Session::http_options() const {
   http::Options options;
   options.environment = environment;
-  // An address that the user wrote down himself may be a plain http mirror; everything else is
-  // https.
-  const auto is_named = [](const source::Address& a) { return a.named_by_user; };
-  options.allow_plain_http =
-      sources_ && (std::any_of(sources_->indexes.begin(), sources_->indexes.end(), is_named) ||
-                   std::any_of(sources_->mirrors.begin(), sources_->mirrors.end(), is_named) ||
-                   std::any_of(sources_->redist.begin(), sources_->redist.end(), is_named));
+  const auto name_all = [&](const std::vector<source::Address>& addresses) {
+    for (const auto& address : addresses) {
+      if (address.named_by_user && !address.is_folder()) {
+        options.named.push_back(address.location);
+      }
+    }
+  };
+  if (sources_) {
+    name_all(sources_->mirrors);
+    name_all(sources_->find_links);
+    name_all(sources_->indexes);
+    name_all(sources_->redist);
+  }
   options.netrc = settings.netrc || environment.get("CUKIT_NETRC") == "1";
   return options;
 }

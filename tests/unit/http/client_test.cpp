@@ -1,6 +1,7 @@
 #include "http/client.hpp"
 #include "support/fault_server.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <gmock/gmock.h>
 #include <thread>
@@ -351,7 +352,7 @@ TEST_F(HttpClient, row16_takes_a_range_only_if_it_is_the_one_asked_for) {
 TEST_F(HttpClient, asks_the_proxy_of_the_given_environment_alone) {
   server.serve("/simple/", "by proxy");
   auto options = quick();
-  options.allow_plain_http = true;
+  options.named = {"http://mirror.example.com", "http://example.com"};
   options.environment.set("http_proxy", server.url(""));
   client = client_with(options);
   const auto page = client->get({.url = "http://mirror.example.com/simple/"}, {});
@@ -374,7 +375,7 @@ TEST_F(HttpClient, row18_says_that_the_proxy_wants_a_login) {
                 Fault::status_of(407, "", {"Proxy-Authenticate: Basic realm=\"x\""}));
   server.always("/x", Fault::status_of(407, "", {"Proxy-Authenticate: Basic realm=\"x\""}));
   auto options = quick();
-  options.allow_plain_http = true;
+  options.named = {"http://mirror.example.com", "http://example.com"};
   options.environment.set("all_proxy", server.url(""));
   client = client_with(options);
   for (const char* url : {"https://example.com/x", "http://example.com/x"}) {
@@ -384,6 +385,109 @@ TEST_F(HttpClient, row18_says_that_the_proxy_wants_a_login) {
     EXPECT_THAT(page.error().hint, HasSubstr("https_proxy")) << url;
   }
   EXPECT_EQ(server.requests(), 2);
+}
+
+TEST_F(HttpClient, speaks_plain_http_to_hosts_that_the_user_named_so_and_to_no_other) {
+  server.serve("/x", "by proxy");
+  auto options = quick();
+  options.named = {"http://named.example.com:8080/simple", "https://secure.example.com/simple"};
+  options.environment.set("http_proxy", server.url(""));
+  client = client_with(options);
+  EXPECT_TRUE(client->get({.url = "http://named.example.com/x"}, {}));
+  for (const char* url : {"http://other.example.com/x", "http://secure.example.com/x",
+                          "http://named.example.com.evil.example.com/x", "http://169.254.169.254/x",
+                          "http://10.0.0.1/x", "http://[fe80::1]/x", "http://0.0.0.0/x"}) {
+    const auto page = client->get({.url = url}, {});
+    ASSERT_FALSE(page) << url;
+    EXPECT_THAT(page.error().message, HasSubstr("plain http is not taken")) << url;
+  }
+  EXPECT_EQ(server.requests(), 1);
+}
+
+TEST_F(HttpClient, follows_no_redirect_from_this_machine_to_plain_http_elsewhere) {
+  for (const char* target : {"http://169.254.169.254/latest/", "http://metadata.example.com/",
+                             "http://[fe80::1]/", "http://192.168.0.1/"}) {
+    server.always("/x", Fault::redirect(target));
+    const auto page = get("/x");
+    ASSERT_FALSE(page) << target;
+    EXPECT_THAT(all_text(page.error()), HasSubstr("plain http is not taken")) << target;
+  }
+}
+
+TEST_F(HttpClient, follows_no_redirect_of_another_machine_to_this_one) {
+  FaultServer proxy; // stands for another machine
+  proxy.always("/x", Fault::redirect(server.url("/secret")));
+  server.serve("/secret", "what listens here");
+  auto options = quick();
+  options.named = {"http://mirror.example.com/"};
+  options.environment.set("http_proxy", proxy.url(""));
+  options.environment.set("no_proxy", "127.0.0.1");
+  client = client_with(options);
+  EXPECT_FALSE(client->get({.url = "http://mirror.example.com/x"}, {}));
+  EXPECT_EQ(server.requests(), 0);
+}
+
+TEST_F(HttpClient, tells_a_block_page_from_a_missing_login) {
+  const std::string block = "<html><head><title>\x1b[31mAccess\n denied </title></head></html>";
+  const auto hint_of = [&](Fault fault) {
+    server.always("/x", std::move(fault));
+    const auto page = get("/x", {"Accept: application/json"});
+    EXPECT_FALSE(page);
+    return page ? Error{} : page.error();
+  };
+  const auto blocked = hint_of(Fault::status_of(403, block, {"Content-Type: text/html"}));
+  EXPECT_THAT(blocked.hint, Not(HasSubstr("password")));
+  EXPECT_THAT(blocked.hint, HasSubstr("blocks"));
+  EXPECT_THAT(all_text(blocked), HasSubstr("Access denied"));
+  EXPECT_THAT(all_text(blocked), Not(HasSubstr("\x1b")));
+  const auto plain = hint_of(Fault::status_of(403));
+  EXPECT_THAT(plain.hint, Not(HasSubstr("password")));
+  for (const int status : {401, 403}) {
+    const auto asked =
+        hint_of(Fault::status_of(status, block, {"WWW-Authenticate: Basic realm=\"x\""}));
+    EXPECT_THAT(asked.hint, HasSubstr("user name and password")) << status;
+  }
+  EXPECT_THAT(hint_of(Fault::status_of(401)).hint, HasSubstr("user name and password"));
+  EXPECT_THAT(hint_of(Fault::status_of(451)).hint, HasSubstr("legal"));
+  EXPECT_THAT(hint_of(Fault::portal(511)).hint, HasSubstr("captive portal"));
+}
+
+TEST_F(HttpClient, says_that_a_login_in_the_address_was_not_taken) {
+  server.always("/x", Fault::status_of(401, "", {"WWW-Authenticate: Basic realm=\"x\""}));
+  std::string url = server.url("/x");
+  url.insert(url.find("127."), "user:geheim@");
+  const auto page = client->get({.url = url}, {});
+  ASSERT_FALSE(page);
+  EXPECT_THAT(page.error().hint, HasSubstr("does not take the login"));
+  EXPECT_THAT(all_text(page.error()), Not(HasSubstr("geheim")));
+}
+
+TEST_F(HttpClient, gives_up_a_page_that_drips_and_asks_once) {
+  server.serve("/x", std::string(1'000'000, 'x'));
+  server.always("/x", Fault::dripping(1ms)); // a thousand bytes a second never stall
+  auto options = quick();
+  options.stall = 60s;
+  options.patience = 300ms;
+  client = client_with(options);
+  const auto page = get("/x");
+  ASSERT_FALSE(page);
+  EXPECT_THAT(page.error().message, HasSubstr("too slow"));
+  EXPECT_EQ(server.requests(), 1);
+}
+
+TEST_F(HttpClient, keeps_no_more_of_all_pages_than_the_bound) {
+  auto options = quick();
+  options.pages_bytes = 250'000;
+  client = client_with(options);
+  std::vector<Request> requests;
+  for (int i = 0; i < 6; ++i) { // each alone is allowed
+    server.serve(fmt::format("/{}", i), std::string(60'000, ' '));
+    requests.push_back({.url = server.url(fmt::format("/{}", i))});
+  }
+  const auto pages = client->get_all(requests, {});
+  EXPECT_TRUE(std::any_of(pages.begin(), pages.end(), [](const auto& one) {
+    return !one && one.error().message.find("together") != std::string::npos;
+  }));
 }
 
 } // namespace

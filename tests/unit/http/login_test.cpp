@@ -94,7 +94,7 @@ TEST_F(Login, file_may_be_named_and_must_exist) {
 TEST_F(Login, of_a_proxy_goes_to_the_proxy_and_is_not_shown) {
   FaultServer proxy;
   proxy.serve("/x", "by proxy");
-  options.allow_plain_http = true;
+  options.named = {"http://mirror.example.com", "http://example.com"};
   options.environment.set("http_proxy", with_login(proxy.url(""), "proxy:pass"));
   const auto page = get("http://mirror.example.com/x");
   ASSERT_TRUE(page) << page.error().message;
@@ -129,7 +129,7 @@ TEST_F(Login, each_scheme_has_its_proxy_and_no_proxy_names_what_goes_past_it) {
     proxy->serve("/x", "by proxy");
     proxy->always("mirror.example.com:443", Fault::status_of(403));
   }
-  options.allow_plain_http = true;
+  options.named = {"http://mirror.example.com", "http://example.com"};
   options.attempts = 1;
   options.environment.set("http_proxy", plain.url(""));
   options.environment.set("https_proxy", tunnel.url(""));
@@ -146,6 +146,51 @@ TEST_F(Login, each_scheme_has_its_proxy_and_no_proxy_names_what_goes_past_it) {
   EXPECT_TRUE(get(server.url("/x")));
   EXPECT_EQ(server.requests(), 1);
   EXPECT_EQ(all.requests(), 1);
+}
+
+std::string said(const Error& error) {
+  std::string text = error.message + error.where + error.hint;
+  for (const auto& cause : error.causes) {
+    text += cause;
+  }
+  return text;
+}
+
+TEST_F(Login, for_any_host_goes_to_hosts_that_the_user_named_alone) {
+  write_netrc("default login netrc password secret\n");
+  options.netrc = true;
+  options.named = {server.url("/simple")};
+  FaultServer other;
+  other.serve("/x", "there");
+  server.always("/away", Fault::redirect(named(other.url("/x"))));
+  ASSERT_TRUE(get(server.url("/x")));
+  ASSERT_TRUE(get(server.url("/away")));
+  ASSERT_TRUE(get(named(other.url("/x")))); // as a link of a page would be asked
+  EXPECT_EQ(server.seen()[0].header("authorization"), k_netrc);
+  EXPECT_EQ(server.seen()[1].header("authorization"), k_netrc);
+  EXPECT_EQ(other.seen()[0].header("authorization"), "");
+  EXPECT_EQ(other.seen()[1].header("authorization"), "");
+}
+
+TEST_F(Login, of_a_machine_that_the_file_names_goes_there_wherever_the_address_comes_from) {
+  write_netrc("# machine elsewhere\nmacdef init\nmachine nothing\n\nmachine 127.0.0.1\n login "
+              "netrc\n password \"secret\"\ndefault login other password other\n");
+  options.netrc = true;
+  ASSERT_TRUE(get(server.url("/x")));
+  ASSERT_TRUE(get(named(server.url("/x"))));
+  EXPECT_EQ(server.seen()[0].header("authorization"), k_netrc);
+  EXPECT_EQ(server.seen()[1].header("authorization"), "");
+}
+
+TEST_F(Login, of_a_proxy_that_needs_quoting_is_refused_without_being_shown) {
+  for (const char* proxy : {"http://proxy:ge?heim@127.0.0.1:9", "http://proxy:ge#heim@127.0.0.1:9",
+                            "http://proxy:ge/heim@127.0.0.1:9", "proxy:ge/heim@127.0.0.1:9"}) {
+    options.environment.set("https_proxy", proxy);
+    const auto page = get("https://mirror.example.com/x");
+    ASSERT_FALSE(page) << proxy;
+    EXPECT_THAT(said(page.error()), ::testing::Not(HasSubstr("heim"))) << proxy;
+    EXPECT_THAT(page.error().hint, HasSubstr("%3F")) << proxy;
+  }
 }
 
 } // namespace

@@ -52,5 +52,12 @@ TEST(RetryDelay, row17_waits_at_least_as_long_as_asked_but_not_for_ever) {
   }
 }
 
+TEST(RetryDelay, puts_up_with_being_put_off_only_so_often) {
+  const auto asked = std::chrono::seconds(120);
+  EXPECT_TRUE(retry_delay({.status = 503, .retry_after = asked, .number = 1}, options(), 0.5));
+  EXPECT_TRUE(retry_delay({.status = 503, .retry_after = asked, .number = 2}, options(), 0.5));
+  EXPECT_FALSE(retry_delay({.status = 503, .retry_after = asked, .number = 3}, options(), 0.5));
+}
+
 } // namespace
 } // namespace cukit::http

@@ -99,9 +99,10 @@ TEST(IsLoopback, knows_every_spelling_of_this_machine_and_no_other) {
         "http://LOCALHOST/", "http://user:pw@127.0.0.1/", "http://2130706433/"}) {
     EXPECT_TRUE(is_loopback(std::string(url))) << url;
   }
-  for (const char* url : {"http://127.0.0.1.example.com/", "http://127.0.0.1@example.com/",
-                          "http://example.com/127.0.0.1", "http://localhost.example.com/",
-                          "http://128.0.0.1/", "http://10.0.0.1/", "nonsense", ""}) {
+  for (const char* url :
+       {"http://127.0.0.1.example.com/", "http://127.0.0.1@example.com/",
+        "http://example.com/127.0.0.1", "http://localhost.example.com/", "http://128.0.0.1/",
+        "http://127.0.0.1.1/", "http://10.0.0.1/", "nonsense", ""}) {
     EXPECT_FALSE(is_loopback(std::string(url))) << url;
   }
 }
@@ -114,6 +115,15 @@ TEST(WithLoginOf, hands_a_login_to_the_same_place_alone) {
        {"https://files.example.com/x", "https://example.com:8443/x", "http://example.com/x"}) {
     EXPECT_EQ(with_login_of(from, other), other);
   }
+}
+
+TEST(ResolveUrl, leads_from_no_other_machine_to_this_one) {
+  for (const char* link : {"http://127.0.0.1:6379/x", "http://localhost/x", "http://[::1]/x",
+                           "//127.0.0.1/x", "http://2130706433/x"}) {
+    EXPECT_FALSE(resolve_url("http://mirror.example.com/simple/x/", link)) << link;
+    EXPECT_TRUE(resolve_url("http://localhost:8080/simple/x/", link)) << link;
+  }
+  EXPECT_FALSE(resolve_url("https://mirror.example.com/simple/", "http://mirror.example.com/x"));
 }
 
 } // namespace
