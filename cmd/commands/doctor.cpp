@@ -100,6 +100,9 @@ Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorO
       CUKIT_TRY_ASSIGN(
           image,
           doctor::open_image(options.root, invocation.environment.get("TMPDIR").value_or("/tmp")));
+      for (const auto& note : image->notes) {
+        invocation.progress->say(note);
+      }
       request.root = image->root();
       request.environment = image->environment;
     } else if (!folder_exists(options.root)) {

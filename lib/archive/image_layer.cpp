@@ -14,9 +14,8 @@ namespace cukit::archive {
 
 namespace {
 
-constexpr std::uint64_t k_entries = 2'000'000;
-constexpr std::uint64_t k_written = 16ULL
-                                    << 30U; // a bomb ends here; what the doctor reads is far less
+constexpr std::string_view k_whiteout = ".wh.";
+constexpr std::string_view k_opaque = ".wh..wh..opq";
 
 /// Names of a layer begin at its root, however they are spelt.
 std::string_view from_root(std::string_view name) {
@@ -28,8 +27,9 @@ std::string_view from_root(std::string_view name) {
 
 class Layer {
 public:
-  Layer(const fs::path& root, const std::function<bool(std::string_view, std::uint64_t)>& is_wanted)
-      : root_(root), is_wanted_(is_wanted) {}
+  Layer(const fs::path& root, const std::function<bool(std::string_view, std::uint64_t)>& is_wanted,
+        LayerBudget& budget)
+      : root_(root), is_wanted_(is_wanted), budget_(budget) {}
 
   Result<void> take(TarReader& reader, const TarReader::Entry& entry) {
     const auto name = from_root(entry.name);
@@ -37,7 +37,7 @@ public:
     if (name.empty() || name == "." || !path) {
       return {}; // the root itself, or a name that no file can have here
     }
-    if (path->name().starts_with(".wh.")) {
+    if (path->name().starts_with(k_whiteout)) {
       return remove(*path);
     }
     CUKIT_TRY_ASSIGN(const bool has_place, make_place(*path, entry.is_folder));
@@ -88,28 +88,25 @@ private:
     }
     return false;
   }
+  /// What is taken away is named in its own folder alone: `.wh..` and `.wh...` would be the folder
+  /// and the one above it, also above the root.
   Result<void> remove(const RelativePath& path) {
-    const auto parent = root_ / path.parent().text();
+    const auto hidden = path.name().substr(k_whiteout.size());
+    const bool is_opaque = path.name() == k_opaque;
+    if (!is_opaque && (hidden.empty() || hidden == "." || hidden == "..")) {
+      return fail(ErrorCode::integrity, "the layer's whiteout `{}` names no file of its folder",
+                  printable(path.text()));
+    }
     if (is_below_a_link(path)) {
       return {};
     }
-    std::error_code error;
-    if (path.name() != ".wh..wh..opq") {
-      const auto gone = parent / path.name().substr(4);
-      const bool is_folder = fs::is_directory(fs::symlink_status(gone, error));
-      if (is_folder) {
-        return remove_tree(gone);
-      }
-      fs::remove(gone, error);
-      return {};
+    const auto parent = root_ / path.parent().text();
+    if (!is_opaque) {
+      // `.wh..wh.` in front of any other name is a note of the union file system to itself
+      return hidden.starts_with(k_whiteout) ? Result<void>() : remove_tree(parent / hidden);
     }
     for (const auto& name : list_directory(parent).value_or(std::vector<std::string>{})) {
-      const bool is_folder = fs::is_directory(fs::symlink_status(parent / name, error));
-      if (is_folder) {
-        CUKIT_TRY(remove_tree(parent / name));
-      } else {
-        fs::remove(parent / name, error);
-      }
+      CUKIT_TRY(remove_tree(parent / name));
     }
     return {};
   }
@@ -131,17 +128,16 @@ private:
     // programs are told by their folder: modes do not come through the reader
     const unsigned mode = path.find("bin/") != std::string_view::npos ? 0755 : 0644;
     CUKIT_TRY_ASSIGN(Fd fd, open_file(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
-    if (!is_wanted_(path, size)) {
+    const bool is_wanted = is_wanted_(path, size);
+    if (!is_wanted || size > budget_.written) {
+      budget_.passed_over += is_wanted ? 1 : 0;
       if (::ftruncate(fd.get(), static_cast<off_t>(std::min<std::uint64_t>(size, 1ULL << 40U))) !=
           0) {
         return fail_errno(errno, "cannot make {}", target.string());
       }
       return fd.close();
     }
-    written_ += size;
-    if (written_ > k_written) {
-      return fail(ErrorCode::integrity, "a layer holds more than {} bytes to look at", k_written);
-    }
+    budget_.written -= size;
     CUKIT_TRY(reader.read([&](std::span<const std::uint8_t> bytes) {
       return write_all(fd.get(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     }));
@@ -150,25 +146,40 @@ private:
 
   const fs::path& root_;
   const std::function<bool(std::string_view, std::uint64_t)>& is_wanted_;
-  std::uint64_t written_ = 0;
+  LayerBudget& budget_;
 };
 
 } // namespace
 
+void LayerBudget::grow(const fs::path& file, std::uint64_t size) {
+  if (!known_.insert(file).second) {
+    return;
+  }
+  unpacked += limits::k_layer_unpacked_ratio * size;
+  written = std::min(written + limits::k_layer_written_ratio * size, limits::k_layer_written);
+  entries = std::min(entries + size / limits::k_layer_entry_bytes, limits::k_layer_entries);
+}
+
 Result<void> apply_layer(const fs::path& tar, const fs::path& root,
-                         const std::function<bool(std::string_view, std::uint64_t)>& is_wanted) {
+                         const std::function<bool(std::string_view, std::uint64_t)>& is_wanted,
+                         LayerBudget& budget) {
   CUKIT_TRY_ASSIGN(const auto file, open_local_file(tar));
-  LayerBytes bytes(*file);
+  budget.grow(tar, file->size());
+  LayerBytes bytes(*file, budget.unpacked);
   TarReader reader(tar.string(), [&] { return bytes.next(); });
-  Layer layer(root, is_wanted);
-  for (std::uint64_t count = 0; count < k_entries; ++count) {
+  Layer layer(root, is_wanted, budget);
+  while (true) {
     CUKIT_TRY_ASSIGN(const auto entry, reader.next());
     if (!entry) {
       return {};
     }
+    if (budget.entries == 0) {
+      return fail(ErrorCode::integrity, "{} has more entries than any image of its size",
+                  printable(tar.filename().string()));
+    }
+    --budget.entries;
     CUKIT_TRY(layer.take(reader, *entry));
   }
-  return fail(ErrorCode::integrity, "{} has more than {} entries", tar.string(), k_entries);
 }
 
 } // namespace cukit::archive

@@ -11,9 +11,6 @@ namespace cukit::archive {
 namespace {
 
 constexpr std::size_t k_piece = 256U << 10U;
-// of zstd too: a layer that packs better and is larger is none
-constexpr std::uint64_t k_ratio = limits::k_deflate_ratio;
-constexpr std::uint64_t k_free_bytes = 1ULL << 30U;
 constexpr std::size_t k_gzip_trailer = 8; // CRC-32 and size; the image's digests say more
 
 bool starts_with(std::span<const std::uint8_t> bytes, std::span<const std::uint8_t> magic) {
@@ -32,9 +29,8 @@ bool is_zstd(std::span<const std::uint8_t> bytes) {
 
 } // namespace
 
-LayerBytes::LayerBytes(const RandomAccess& file)
-    : stream_(file), allowed_(k_free_bytes + k_ratio * file.size()), input_(k_piece),
-      output_(k_piece) {}
+LayerBytes::LayerBytes(const RandomAccess& file, std::uint64_t& allowed)
+    : stream_(file), allowed_(allowed), input_(k_piece), output_(k_piece) {}
 
 Result<void> LayerBytes::want(std::size_t count) {
   if (at_ > 0 && filled_ - at_ < count) {

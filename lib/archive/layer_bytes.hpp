@@ -13,7 +13,9 @@ namespace cukit::archive {
 
 class LayerBytes {
 public:
-  explicit LayerBytes(const RandomAccess& file);
+  /// `allowed`: bytes that may come out, of this file and others; it is counted down, and must
+  /// outlive it.
+  LayerBytes(const RandomAccess& file, std::uint64_t& allowed);
   /// The next piece; empty at the end. It is good until the next call. A file that unpacks to more
   /// than any real layer of its size is an error.
   Result<std::span<const std::uint8_t>> next();
@@ -34,7 +36,7 @@ private:
   }
 
   FileStream stream_;
-  std::uint64_t allowed_; ///< bytes that may still come out
+  std::uint64_t& allowed_;
   std::vector<std::uint8_t> input_;
   std::vector<std::uint8_t> output_;
   std::size_t at_ = 0;

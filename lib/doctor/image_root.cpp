@@ -1,6 +1,7 @@
 #include "doctor/image_root.hpp"
 
 #include "archive/image_layer.hpp"
+#include "base/limits.hpp"
 #include "base/strings.hpp"
 #include "model/platform.hpp"
 #include "model/relative_path.hpp"
@@ -153,19 +154,34 @@ Result<ImageRoot> open_image(const fs::path& path, const fs::path& scratch) {
   CUKIT_TRY_ASSIGN(auto folder, TempDirectory::create(scratch, "cukit-image-"));
   fs::path layout = path;
   std::error_code error;
+  archive::LayerBudget outer;
   if (fs::is_regular_file(path, error)) {
     layout = folder.path() / "layout";
     CUKIT_TRY(make_directories(layout));
-    CUKIT_TRY(
-        archive::apply_layer(path, layout, [](std::string_view, std::uint64_t) { return true; }));
+    CUKIT_TRY(archive::apply_layer(
+        path, layout, [](std::string_view, std::uint64_t) { return true; }, outer));
+    if (outer.passed_over > 0) {
+      return fail(ErrorCode::integrity, "{} unpacks to far more than any image of its size",
+                  printable(path.string()));
+    }
   }
-  ImageRoot image{.folder = std::move(folder), .environment = {}};
+  ImageRoot image{.folder = std::move(folder), .environment = {}, .notes = {}};
   CUKIT_TRY(make_directories(image.root()));
   CUKIT_TRY_ASSIGN(const auto parts, find_parts(layout));
   CUKIT_TRY(check_inside(layout, parts.config));
+  if (parts.layers.size() > limits::k_image_layers) {
+    return fail(ErrorCode::integrity, "the image names {} layers, more than {}",
+                parts.layers.size(), limits::k_image_layers);
+  }
+  archive::LayerBudget budget;
   for (const auto& layer : parts.layers) {
     CUKIT_TRY(check_inside(layout, layer));
-    CUKIT_TRY(archive::apply_layer(layer, image.root(), is_wanted));
+    CUKIT_TRY(archive::apply_layer(layer, image.root(), is_wanted, budget));
+  }
+  if (budget.passed_over > 0) {
+    image.notes.push_back(fmt::format("the image holds more to look at than its size allows: {} of "
+                                      "its files were not read",
+                                      budget.passed_over));
   }
   image.environment = environment_of(parts.config);
   return image;

@@ -12,6 +12,7 @@ namespace cukit::doctor {
 struct ImageRoot {
   TempDirectory folder; ///< removed with the value
   Environment environment;
+  std::vector<std::string> notes; ///< what was not read, and why
   [[nodiscard]] fs::path root() const { return folder.path() / "root"; }
 };
 

@@ -31,8 +31,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(create_file(scratch.path() / "outside/victim", "not theirs").has_value());
   fs::create_symlink("../outside", root / "way");
   require(write_file_atomic(layer, {reinterpret_cast<const char*>(data), size}).has_value());
+  archive::LayerBudget budget;
   const auto done = archive::apply_layer(
-      layer, root, [](std::string_view, std::uint64_t bytes) { return bytes < 65536; });
+      layer, root, [](std::string_view, std::uint64_t bytes) { return bytes < 65536; }, budget);
   require(done || !done.error().message.empty());
   require(list_directory(scratch.path())->size() == 3);
   require(list_directory(scratch.path() / "outside").value() == std::vector<std::string>{"victim"});

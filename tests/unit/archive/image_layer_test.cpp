@@ -23,8 +23,9 @@ protected:
     const auto tar = work.path() / "layer.tar";
     ASSERT_TRUE(write_file_atomic(tar, test::forge_tar(entries)));
     // Refused or passed over, both are right; what counts is what lies where afterwards.
-    static_cast<void>(
-        apply_layer(tar, root(), [](std::string_view, std::uint64_t) { return true; }));
+    LayerBudget budget;
+    static_cast<void>(apply_layer(
+        tar, root(), [](std::string_view, std::uint64_t) { return true; }, budget));
   }
   TempDirectory work = TempDirectory::create(fs::temp_directory_path(), "layer-").value();
 };
@@ -55,8 +56,9 @@ protected:
     return done && done->exit_code == 0;
   }
   [[nodiscard]] Result<void> apply(const std::string& name) const {
-    return apply_layer(work.path() / name, root(),
-                       [](std::string_view, std::uint64_t) { return true; });
+    LayerBudget budget;
+    return apply_layer(
+        work.path() / name, root(), [](std::string_view, std::uint64_t) { return true; }, budget);
   }
   void expect_whole() const {
     EXPECT_EQ(read_file(root() / "note", 100).value_or(""), "text");
@@ -136,6 +138,60 @@ TEST_F(ImageLayer, a_hard_link_through_a_link_brings_nothing_in) {
   lay({{.name = "way", .type = '2', .link = outside().string()},
        {.name = "mine", .type = '1', .link = "way/victim"}});
   EXPECT_FALSE(path_exists(root() / "mine"));
+}
+
+TEST_F(ImageLayer, a_whiteout_of_no_name_removes_nothing_above_its_folder) {
+  for (const char* name : {".wh...", ".wh..", ".wh.", "usr/.wh...", "usr/.wh..", "usr/.wh.",
+                           "usr/lib/.wh...", "./.wh...", "usr/../.wh...", "usr/./.wh..."}) {
+    lay({{.name = "usr/lib/kept", .content = "text"}, {.name = name}});
+    EXPECT_EQ(read_file(root() / "usr/lib/kept", 100).value_or(""), "text") << name;
+    EXPECT_TRUE(path_exists(outside() / "victim")) << name;
+  }
+}
+
+TEST_F(ImageLayer, whiteouts_remove_what_they_name_and_notes_of_a_union_file_system_nothing) {
+  lay({{.name = "usr/gone", .content = "text"},
+       {.name = "usr/kept", .content = "text"},
+       {.name = "usr/.wh.gone"},
+       {.name = "usr/.wh..wh.kept"},
+       {.name = "usr/.wh..wh.plnk"},
+       {.name = "etc/old/deep", .content = "text"},
+       {.name = "etc/.wh.old"},
+       {.name = "way", .type = '2', .link = outside().string()},
+       {.name = ".wh.way"}});
+  EXPECT_EQ(list_directory(root() / "usr").value(), std::vector<std::string>{"kept"});
+  EXPECT_EQ(list_directory(root() / "etc").value(), std::vector<std::string>{});
+  EXPECT_TRUE(path_exists(outside() / "victim"));
+  EXPECT_FALSE(path_exists(root() / "way"));
+}
+
+TEST_F(PackedLayer, files_beyond_the_budget_become_holes_and_are_counted) {
+  ASSERT_TRUE(run("mkdir many; for i in 1 2 3 4; do head -c 50000000 /dev/zero > many/$i; done; "
+                  "tar -C many -c . | gzip -n > layer.gz"));
+  LayerBudget budget;
+  ASSERT_TRUE(apply_layer(
+      work.path() / "layer.gz", root(), [](std::string_view, std::uint64_t) { return true; },
+      budget));
+  EXPECT_GE(budget.passed_over, 2U); // 64 MiB are free, and 30 times the 200 kB of the layer
+  EXPECT_EQ(fs::file_size(root() / "1"), 50'000'000U);
+  EXPECT_EQ(fs::file_size(root() / "4"), 50'000'000U);
+}
+
+TEST_F(PackedLayer, a_layer_of_empty_entries_is_refused_when_there_are_far_too_many) {
+  LayerBudget budget;
+  budget.entries = 0;
+  const auto done = apply_layer(
+      work.path() / "plain.tar", root(), [](std::string_view, std::uint64_t) { return false; },
+      budget);
+  EXPECT_TRUE(done) << "a layer of 900 kB may have some entries";
+  LayerBudget spent;
+  spent.grow(work.path() / "plain.tar", 0); // known already: it gives nothing again
+  spent.entries = 2;
+  const auto refused = apply_layer(
+      work.path() / "plain.tar", root(), [](std::string_view, std::uint64_t) { return false; },
+      spent);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::integrity);
 }
 
 TEST_F(ImageLayer, nothing_is_written_or_removed_through_a_link) {
