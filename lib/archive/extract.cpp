@@ -3,6 +3,8 @@
 #include "archive/member_reader.hpp"
 #include "archive/wheel.hpp"
 #include "archive/zip_format.hpp"
+#include "base/limits.hpp"
+#include "base/strings.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -53,6 +55,23 @@ std::vector<Job> make_jobs(std::vector<const WheelMember*> members) {
     job.unpacked += zip.size;
   }
   return jobs;
+}
+
+/// Only the wanted members count, with the bytes that they have in the file: of a file that is read
+/// by ranges nobody has seen more than that.
+Result<void> check_budget(const RandomAccess& file,
+                          const std::vector<const WheelMember*>& members) {
+  std::uint64_t packed = 0;
+  std::uint64_t unpacked = 0; // no overflow: the audit has bounded the sum
+  for (const auto* member : members) {
+    packed += member->zip.compressed;
+    unpacked += member->zip.size;
+  }
+  if (unpacked > limits::k_wheel_free_bytes + packed * limits::k_wheel_ratio) {
+    return zip::refuse(file, "{} of the wheel unpack to {}: more than {}:1 is no wheel",
+                       human_bytes(packed), human_bytes(unpacked), limits::k_wheel_ratio);
+  }
+  return {};
 }
 
 /// What the jobs of one call share.
@@ -158,6 +177,7 @@ Result<std::vector<WrittenFile>> extract(const RandomAccess& file, const Wheel& 
       members.push_back(&member);
     }
   }
+  CUKIT_TRY(check_budget(file, members));
   const auto jobs = make_jobs(std::move(members));
   Extraction extraction(file, sink, progress, work, stop);
   extraction.expect(jobs.size());

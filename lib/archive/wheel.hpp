@@ -38,6 +38,7 @@ Result<Wheel> open_wheel(const RandomAccess& file, Audit audit);
 
 /// Extracts the members that `wanted` accepts, keeping their paths, into `sink` (a fresh folder),
 /// several at once on `pool`; the call returns when all are written, so it must not run on `pool`.
+/// Members that unpack to far more than their bytes in the file are refused before any is written.
 /// What was written is returned sorted by path. `work` advances by compressed bytes. The first
 /// error cancels the rest, and so does `stop` (ErrorCode::interrupted). On error the folder is to
 /// be thrown away. Several wheels may be extracted at once.

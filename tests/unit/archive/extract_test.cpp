@@ -181,5 +181,17 @@ TEST_F(ExtractTest, several_wheels_share_one_pool) {
   EXPECT_EQ(second->size(), wheel.members.size());
 }
 
+TEST_F(ExtractTest, a_wheel_that_unpacks_to_far_more_than_its_bytes_writes_nothing) {
+  ForgedWheel bomb;
+  for (int i = 0; i < 8; ++i) {
+    bomb.files.emplace_back(fmt::format("nvidia/lib/zeros{}.a", i), std::string(4'000'000, '\0'));
+  }
+  const auto result = run(forge_wheel(bomb));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::integrity);
+  EXPECT_THAT(result.error().message, HasSubstr("is no wheel"));
+  EXPECT_FALSE(path_exists(folder_.path() / "nvidia"));
+}
+
 } // namespace
 } // namespace cukit::archive
