@@ -173,7 +173,7 @@ Result<void> Job::start(std::uint64_t offset, std::optional<std::uint64_t> total
     CUKIT_TRY(part_.come_from(etag.empty() || http::is_strong_etag(etag) ? &origin : nullptr));
   }
   show(offset);
-  return part_.reserve();
+  return part_.check_room();
 }
 
 Result<void> Job::write(std::span<const std::uint8_t> bytes) {

@@ -17,6 +17,8 @@ namespace cukit::fetch {
 namespace {
 
 constexpr std::uint64_t k_side_bytes = 64U << 10U; // a URL and an entity tag
+// Large enough that a file lies in few pieces.
+constexpr std::uint64_t k_reserved_ahead = 32U << 20U;
 
 Result<std::size_t> read_piece(const Fd& file, std::span<std::uint8_t> out, std::uint64_t offset) {
   while (true) {
@@ -70,6 +72,10 @@ Result<Sha256> hash_file(const Fd& file, std::uint64_t size, const Hashed& hashe
   return stream.finish();
 }
 
+PartFile::~PartFile() {
+  give_back_room();
+}
+
 PartFile::PartFile(fs::path folder, const Sha256& sha256, std::uint64_t size)
     : folder_(std::move(folder)), finished_(folder_ / sha256.hex()), wanted_size_(size) {}
 
@@ -120,6 +126,7 @@ std::optional<Origin> PartFile::read_origin() const {
 
 Result<void> PartFile::restart() {
   have_ = 0;
+  reserved_ = 0;
   hash_ = Sha256Stream();
   if (::ftruncate(fd_.get(), 0) != 0) {
     return fail_errno(errno, "cannot empty {}", part_path().string());
@@ -157,19 +164,44 @@ Error PartFile::no_room(int number) const {
   return error;
 }
 
-Result<void> PartFile::reserve() const {
-  const auto rest = static_cast<off_t>(wanted_size_ - have_);
-  if (rest > 0 &&
-      ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(have_), rest) != 0) {
+Result<void> PartFile::check_room() const {
+  struct statvfs info {};
+  if (wanted_size_ > have_ && ::statvfs(folder_.c_str(), &info) == 0 && info.f_blocks > 0 &&
+      wanted_size_ - have_ > static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize) {
+    return tl::unexpected<Error>(no_room(ENOSPC));
+  }
+  return {}; // a file system that cannot tell says so when it is full
+}
+
+/// In steps, as the bytes come: what a page or a server says about a size costs no disk.
+Result<void> PartFile::reserve_ahead(std::uint64_t size) {
+  const std::uint64_t needed = have_ + size;
+  if (needed <= reserved_) {
+    return {};
+  }
+  const std::uint64_t until = std::min(wanted_size_, needed + k_reserved_ahead);
+  const std::uint64_t from = std::max(have_, reserved_);
+  if (until > from && ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from),
+                                  static_cast<off_t>(until - from)) != 0) {
     const int number = errno;
     if (number == ENOSPC || number == EDQUOT) {
       return tl::unexpected<Error>(no_room(number));
     }
   }
-  return {}; // a file system that cannot reserve says so when it is full
+  reserved_ = std::max(until, needed); // a file system that cannot reserve is asked once a step
+  return {};
+}
+
+void PartFile::give_back_room() {
+  if (fd_.is_open() && reserved_ > have_) {
+    // A failure leaves a step's length at most, and gc takes it with the part.
+    static_cast<void>(::ftruncate(fd_.get(), static_cast<off_t>(have_)));
+    reserved_ = have_;
+  }
 }
 
 Result<void> PartFile::append(std::span<const std::uint8_t> bytes) {
+  CUKIT_TRY(reserve_ahead(bytes.size()));
   std::span<const std::uint8_t> rest = bytes;
   while (!rest.empty()) {
     const ssize_t count = ::write(fd_.get(), rest.data(), rest.size());
@@ -193,6 +225,7 @@ Sha256 PartFile::digest() {
 }
 
 Result<void> PartFile::finish() {
+  give_back_room();
   CUKIT_TRY(fd_.close());
   CUKIT_TRY(rename_path(part_path(), finished_));
   have_ = 0;

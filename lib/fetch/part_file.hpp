@@ -33,6 +33,9 @@ struct Origin {
 class PartFile {
 public:
   PartFile(fs::path folder, const Sha256& sha256, std::uint64_t size);
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+  ~PartFile(); ///< gives back what was reserved and not written
 
   [[nodiscard]] const fs::path& finished_path() const { return finished_; }
   [[nodiscard]] fs::path lock_path() const { return with_suffix(".lock"); }
@@ -50,8 +53,9 @@ public:
   Result<void> restart(); ///< no bytes
   Result<void>
   come_from(const Origin* origin); ///< written beside the part; nullptr: it cannot be resumed
-  /// Makes sure of the room for the rest, where the file system can promise it.
-  Result<void> reserve() const;
+  /// Whether the file system has the room for the rest now; none of it is taken.
+  Result<void> check_room() const;
+  /// Reserves a step ahead, so that a full disk is seen before it and files lie in few pieces.
   Result<void> append(std::span<const std::uint8_t> bytes);
   /// Ends the digest; the part must be restarted or finished after it.
   [[nodiscard]] Sha256 digest();
@@ -60,6 +64,8 @@ public:
 private:
   [[nodiscard]] fs::path with_suffix(const char* suffix) const;
   [[nodiscard]] Error no_room(int number) const;
+  Result<void> reserve_ahead(std::uint64_t size);
+  void give_back_room();
   std::optional<Origin> read_origin() const;
 
   fs::path folder_;
@@ -68,6 +74,7 @@ private:
   Fd fd_;
   Sha256Stream hash_;
   std::uint64_t have_ = 0;
+  std::uint64_t reserved_ = 0; ///< up to this offset
   std::optional<Origin> origin_;
 };
 

@@ -1,5 +1,7 @@
 #include "fetch_fixture.hpp"
 
+#include <sys/stat.h>
+
 namespace cukit::fetch {
 namespace {
 
@@ -154,6 +156,26 @@ TEST_F(Fetch, row42_shows_no_login_and_writes_none_down) {
   EXPECT_THAT(watcher.lines, ::testing::Each(Not(HasSubstr("geheim"))));
   EXPECT_EQ(server.seen()[0].header("authorization"),
             "Basic dXNlcjpnZWhlaW0="); // but the server got it
+}
+
+TEST_F(Fetch, what_is_said_about_a_size_takes_no_room_on_the_disk) {
+  auto huge = wanted({server.url("/x.whl")});
+  huge.size = 3ULL << 30U;
+  Fault short_one = Fault::close_after(100);
+  short_one.claimed_length = huge.size;
+  server.always("/x.whl", short_one);
+  options.http.attempts = 1;
+  client = std::move(*http::Client::create(options.http));
+  std::uint64_t taken = 0;
+  const auto done =
+      fetch_all(*client, {huge}, options, [](std::size_t, const Result<Blob>&) {}, watcher, {});
+  ASSERT_FALSE(done);
+  for (const auto& entry : fs::recursive_directory_iterator(options.folder)) {
+    struct stat info {};
+    ASSERT_EQ(::stat(entry.path().c_str(), &info), 0);
+    taken += static_cast<std::uint64_t>(info.st_blocks) * 512;
+  }
+  EXPECT_LT(taken, 1U << 20U);
 }
 
 } // namespace
