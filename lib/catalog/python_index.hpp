@@ -7,6 +7,7 @@
 #include "source/source.hpp"
 
 #include <functional>
+#include <span>
 
 namespace cukit::catalog {
 
@@ -30,9 +31,11 @@ struct Search {
 
 class PythonIndex {
 public:
-  /// `client` and `sources` must outlive it. Not for several threads at once.
-  PythonIndex(http::Client& client, const source::Sources& sources)
-      : client_(client), sources_(sources) {}
+  /// All must outlive it. `pins`: digests of files that are known; of two metapackages of one
+  /// version the known one is read. Not for several threads at once.
+  PythonIndex(http::Client& client, const source::Sources& sources,
+              const std::map<std::string, Sha256>* pins = nullptr)
+      : client_(client), sources_(sources), pins_(pins) {}
 
   /// Pages of all `projects` and METADATA of those cuda-toolkit releases that `wanted` accepts. A
   /// project that no index has is left out with a note; an index that cannot be reached, or that
@@ -77,6 +80,8 @@ private:
                           const std::stop_token& stop);
   Result<void> read_releases(Catalog& catalog, const std::function<bool(const Version&)>& wanted,
                              bool prereleases, const std::stop_token& stop);
+  Result<void> read_some_releases(Catalog& catalog, std::span<WheelFile> files,
+                                  const std::stop_token& stop);
   [[nodiscard]] std::vector<Place> places() const;
   Result<void> search_place(const Place& place, const std::vector<Search*>& searches,
                             const std::stop_token& stop);
@@ -87,6 +92,7 @@ private:
 
   http::Client& client_;
   const source::Sources& sources_;
+  const std::map<std::string, Sha256>* pins_;
   std::map<std::pair<std::string, std::string>, Page> pages_; ///< by location and project
   std::map<std::string, std::vector<WheelFile>> links_;       ///< find-links pages, by location
 };

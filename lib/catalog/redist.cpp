@@ -169,9 +169,11 @@ std::optional<Version> redist_label(std::string_view file_name) {
   file_name.remove_prefix(k_prefix.size());
   file_name.remove_suffix(k_suffix.size());
   auto version = Version::parse(file_name);
-  // one label has one spelling, since it becomes a file name again
-  return version && version->text() == file_name ? std::optional(*std::move(version))
-                                                 : std::nullopt;
+  // One label has one spelling, since it becomes a file name again; it is a row of numbers, so that
+  // none is a variant of another.
+  const bool is_plain = file_name.find_first_not_of("0123456789.") == std::string_view::npos;
+  return version && is_plain && version->text() == file_name ? std::optional(*std::move(version))
+                                                             : std::nullopt;
 }
 
 std::optional<RedistPlace> redist_place(std::string_view path) {

@@ -18,7 +18,10 @@ struct RedistIndex::Found {
 namespace {
 
 // The largest real manifest has 59 kB.
-constexpr std::uint64_t k_manifest_bytes = 4U << 20U;
+constexpr std::uint64_t k_manifest_bytes = 1U << 20U;
+// NVIDIA lists 40 of cuda; each is asked for in three layouts where a server lists nothing.
+constexpr std::size_t k_labels = 512;
+constexpr std::size_t k_at_once = 64; // are in memory together
 constexpr const char* k_cuda = "cuda";
 
 std::vector<std::string> layouts(const std::string& product) {
@@ -149,13 +152,29 @@ Result<std::vector<RedistIndex::Found>> RedistIndex::labels_on_server(const sour
   return result;
 }
 
+/// A known manifest stays known when a source writes its label in another way (13.0.2.0). A release
+/// of CUDA is three numbers: a fourth makes no other one.
+std::map<std::string, Sha256>::const_iterator RedistIndex::pin_of(const std::string& product,
+                                                                  const Version& label) const {
+  for (const auto& name : known_labels(product)) {
+    const auto known = redist_label(name);
+    const bool is_same =
+        known && (*known == label || (product == k_cuda && known->same_minor(label) &&
+                                      known->part(2) == label.part(2)));
+    if (is_same) {
+      return pins_.find(product + "/redist/" + name);
+    }
+  }
+  return pins_.end();
+}
+
 Result<void> RedistIndex::add(std::string_view bytes, const Found& found,
                               const std::string& product,
                               std::vector<RedistManifest>& manifests) const {
   const auto where = redact_url(found.place);
   const auto digest = sha256_of(bytes);
   const auto key = fmt::format("{}/redist/{}", product, file_of(found.label));
-  const auto pin = pins_.find(key);
+  const auto pin = pin_of(product, found.label);
   if (pin != pins_.end() && pin->second != digest) {
     Error error{.code = ErrorCode::integrity,
                 .message = fmt::format("{} has {}, but this cukit knows it with {}", key,
@@ -170,34 +189,47 @@ Result<void> RedistIndex::add(std::string_view bytes, const Found& found,
   return {};
 }
 
+std::vector<Result<http::Response>> RedistIndex::ask_some(std::span<const Found> found,
+                                                          const std::stop_token& stop) {
+  std::vector<http::Request> requests;
+  for (const auto& one : found) {
+    requests.push_back(request(one.place, k_manifest_bytes));
+  }
+  return client_.get_all(requests, stop);
+}
+
 Result<void> RedistIndex::load_from(const source::Address& base, const RedistWanted& wanted,
                                     std::vector<RedistManifest>& manifests,
                                     const std::stop_token& stop) {
   CUKIT_TRY_ASSIGN(auto found, base.is_folder() ? labels_in_folder(base, wanted)
                                                 : labels_on_server(base, wanted, stop));
   std::erase_if(found, [&](const Found& f) { return has(manifests, wanted.product, f.label); });
-  std::vector<http::Request> requests;
-  for (const auto& one : base.is_folder() ? std::vector<Found>() : found) {
-    requests.push_back(request(one.place, k_manifest_bytes));
+  if (found.size() > k_labels) {
+    return fail(ErrorCode::source, "{} lists {} manifests of {}, more than {}", named(base),
+                found.size(), wanted.product, k_labels);
   }
-  auto answers = client_.get_all(requests, stop);
+  std::vector<Result<http::Response>> answers;
   std::size_t taken = 0;
   std::optional<Error> failed;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto& one = found[i];
+    if (!base.is_folder() && i % k_at_once == 0) {
+      answers = ask_some(std::span(found).subspan(i, std::min(k_at_once, found.size() - i)), stop);
+    }
     if (has(manifests, wanted.product, one.label)) {
       continue; // of an earlier layout of this base
     }
-    if (base.is_folder()) {
+    auto* answer = base.is_folder() ? nullptr : &answers[i % k_at_once];
+    if (answer == nullptr) {
       CUKIT_TRY_ASSIGN(const auto bytes, read_file(one.place, k_manifest_bytes));
       CUKIT_TRY(add(bytes, one, wanted.product, manifests));
-    } else if (!answers[i]) {
-      failed = std::move(answers[i].error());
+    } else if (!*answer) {
+      failed = std::move(answer->error());
       continue;
-    } else if (answers[i]->status == 404) {
+    } else if ((*answer)->status == 404) {
       continue;
     } else {
-      CUKIT_TRY(add(answers[i]->body, one, wanted.product, manifests));
+      CUKIT_TRY(add((*answer)->body, one, wanted.product, manifests));
     }
     ++taken;
     seen_.try_emplace({base.location, wanted.product}, one.layout);

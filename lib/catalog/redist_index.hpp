@@ -9,6 +9,7 @@
 #include "source/source.hpp"
 
 #include <functional>
+#include <span>
 
 namespace cukit::catalog {
 
@@ -56,6 +57,10 @@ private:
                          std::vector<RedistManifest>& manifests, const std::stop_token& stop);
   Result<void> add(std::string_view bytes, const Found& found, const std::string& product,
                    std::vector<RedistManifest>& manifests) const;
+  std::vector<Result<http::Response>> ask_some(std::span<const Found> found,
+                                               const std::stop_token& stop);
+  [[nodiscard]] std::map<std::string, Sha256>::const_iterator pin_of(const std::string& product,
+                                                                     const Version& label) const;
   [[nodiscard]] std::vector<std::string> known_labels(const std::string& product) const;
 
   http::Client& client_;

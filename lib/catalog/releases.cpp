@@ -10,8 +10,12 @@ namespace cukit::catalog {
 
 namespace {
 
-// The real ones have 3 kB.
-constexpr std::uint64_t k_metapackage_bytes = 4U << 20U;
+// The real ones have 3 kB and require 60 components; NVIDIA has published 30 in two years.
+constexpr std::uint64_t k_metapackage_bytes = 256U << 10U;
+constexpr std::uint64_t k_metadata_bytes = 1U << 20U;
+constexpr std::size_t k_requirements = 2000;
+constexpr std::size_t k_releases = 256;
+constexpr std::size_t k_at_once = 16; // are in memory together
 
 Result<void> check_digest(const WheelFile& wheel, std::string_view bytes) {
   const auto found = sha256_of(bytes);
@@ -31,7 +35,12 @@ Result<void> check_digest(const WheelFile& wheel, std::string_view bytes) {
 /// A requirement that this build cannot read is no reason to refuse the other releases.
 Result<std::vector<Requirement>> requirements_of(const std::string& metadata) {
   std::vector<Requirement> result;
-  for (const auto& line : archive::metadata_values(metadata, "Requires-Dist")) {
+  const auto lines = archive::metadata_values(metadata, "Requires-Dist");
+  if (lines.size() > k_requirements) {
+    return fail(ErrorCode::source, "its metapackage has {} requirements, more than {}",
+                lines.size(), k_requirements);
+  }
+  for (const auto& line : lines) {
     CUKIT_TRY_ASSIGN(auto one, Requirement::parse(line));
     result.push_back(std::move(one));
   }
@@ -45,6 +54,10 @@ Result<std::string> metadata_of(const WheelFile& wheel, std::string_view bytes) 
   if (!read) {
     return tl::unexpected<Error>(
         std::move(read).error().under(fmt::format("cannot read the metapackage {}", wheel.file)));
+  }
+  if (read->metadata.size() > k_metadata_bytes) {
+    return fail(ErrorCode::integrity, "the METADATA of {} has {}, more than {}", wheel.file,
+                human_bytes(read->metadata.size()), human_bytes(k_metadata_bytes));
   }
   const auto versions = archive::metadata_values(read->metadata, "Version");
   const auto version = Version::parse(versions.empty() ? "" : versions.front());
@@ -68,9 +81,10 @@ Result<std::string> body_of(const WheelFile& wheel, Result<http::Response> answe
   return tl::unexpected<Error>(std::move(error));
 }
 
-/// One file for each wanted version; what is left out leaves a note.
+/// One file for each wanted version, a known one if there is; what is left out leaves a note.
 std::vector<WheelFile> chosen(const std::vector<WheelFile>& files,
                               const std::function<bool(const Version&)>& wanted, bool prereleases,
+                              const std::map<std::string, Sha256>* pins,
                               std::vector<std::string>& notes) {
   std::vector<WheelFile> result;
   for (const auto& file : files) {
@@ -85,9 +99,22 @@ std::vector<WheelFile> chosen(const std::vector<WheelFile>& files,
                                   file.yanked_why.empty() ? "" : ": " + file.yanked_why));
     } else if (result.empty() || result.back().version != file.version) {
       result.push_back(file);
+    } else if (pins != nullptr && pins->contains(file.file)) {
+      result.back() = file;
     }
   }
   return result;
+}
+
+/// The newest ones alone, when a page lists more than anybody can have published.
+void bound(std::vector<WheelFile>& files, std::vector<std::string>& notes) {
+  if (files.size() <= k_releases) {
+    return;
+  }
+  notes.push_back(fmt::format("the index lists {} releases of CUDA that fit: only the newest {} "
+                              "are looked at",
+                              files.size(), k_releases));
+  files.erase(files.begin(), files.end() - static_cast<std::ptrdiff_t>(k_releases));
 }
 
 } // namespace
@@ -99,7 +126,17 @@ Result<void> PythonIndex::read_releases(Catalog& catalog,
   if (page == catalog.projects.end()) {
     return {};
   }
-  auto files = chosen(page->second, wanted, prereleases, catalog.notes);
+  auto files = chosen(page->second, wanted, prereleases, pins_, catalog.notes);
+  bound(files, catalog.notes);
+  for (std::size_t at = 0; at < files.size(); at += k_at_once) {
+    const auto some = std::span(files).subspan(at, std::min(k_at_once, files.size() - at));
+    CUKIT_TRY(read_some_releases(catalog, some, stop));
+  }
+  return {};
+}
+
+Result<void> PythonIndex::read_some_releases(Catalog& catalog, std::span<WheelFile> files,
+                                             const std::stop_token& stop) {
   std::vector<http::Request> requests;
   for (const auto& file : files) {
     if (!file.url.starts_with('/')) {

@@ -148,5 +148,21 @@ TEST_F(Index, html_pages_serve_as_well) {
   EXPECT_EQ(catalog->releases[0].file.size, bytes.size());
 }
 
+TEST_F(Index, of_a_page_with_a_thousand_releases_the_newest_are_read_a_few_at_a_time) {
+  const auto bytes = meta_wheel("13.0.999", "13.0.88");
+  std::string entries;
+  for (int i = 0; i < 1000; ++i) {
+    entries += fmt::format(
+        R"({}{{"filename": "cuda_toolkit-13.0.{}-py2.py3-none-any.whl", "url": "/files/x", "hashes": {{}}}})",
+        i == 0 ? "" : ",", i);
+  }
+  server_.serve("/simple/cuda-toolkit/",
+                R"({"meta": {"api-version": "1.1"}, "files": [)" + entries + "]}", k_json);
+  server_.serve("/files/x", bytes);
+  const auto catalog = load();
+  ASSERT_FALSE(catalog); // the first that is read says that it is another version
+  EXPECT_LE(server_.requests("/files/x"), 16);
+}
+
 } // namespace
 } // namespace cukit::catalog

@@ -199,5 +199,34 @@ TEST_F(Redistributables, a_file_that_no_folder_has_is_named_with_the_folders) {
   EXPECT_THAT(locations.error().causes[0], HasSubstr("does not have it"));
 }
 
+TEST_F(Redistributables, a_known_manifest_is_known_under_every_spelling_of_its_label) {
+  know("13.0.2", manifest("1"));
+  for (const char* name : {"redistrib_13.0.2.0.json", "redistrib_13.0.2.1.json"}) {
+    put(std::string(name).substr(10) + "/" + name, manifest("2"));
+    sources_.redist.clear();
+    use_folder(std::string(name).substr(10));
+    const auto catalog = load();
+    ASSERT_FALSE(catalog) << name;
+    EXPECT_EQ(catalog.error().code, ErrorCode::integrity) << name;
+  }
+  for (const char* name : {"redistrib_13.0.2.post1.json", "redistrib_13.0.2+x.json",
+                           "redistrib_13.0.02.json", "redistrib_1!13.0.2.json"}) {
+    EXPECT_FALSE(redist_label(name)) << name;
+  }
+}
+
+TEST_F(Redistributables, a_listing_without_end_is_refused_before_any_is_asked) {
+  std::string listing;
+  for (int i = 0; i < 1000; ++i) {
+    listing += fmt::format("<a href='redistrib_13.0.{}.json'>x</a>", i);
+  }
+  server_.serve("/base/cuda/redist/", listing, "text/html");
+  use_server();
+  const auto catalog = load();
+  ASSERT_FALSE(catalog);
+  EXPECT_EQ(catalog.error().code, ErrorCode::source);
+  EXPECT_LE(server_.requests(), 3); // the three layouts
+}
+
 } // namespace
 } // namespace cukit::catalog
