@@ -46,7 +46,8 @@ Result<catalog::PythonIndex*> Session::index() {
   if (!index_) {
     CUKIT_TRY_ASSIGN(const auto* found, sources());
     CUKIT_TRY_ASSIGN(auto* transport, client());
-    index_.emplace(*transport, *found);
+    CUKIT_TRY_ASSIGN(const auto* pins, knowledge.pins());
+    index_.emplace(*transport, *found, pins);
   }
   return &*index_;
 }

@@ -84,7 +84,23 @@ private:
     if (known != inputs_.facts.pins->end() && known->second != *said) {
       return mismatch(file, *said, known->second, "this cukit knows it with");
     }
+    if (const auto wheel = catalog::parse_wheel_name(file)) {
+      CUKIT_TRY(refuse_stand_in(*wheel));
+    }
     return *said;
+  }
+  Result<void> refuse_stand_in(const catalog::WheelFile& wheel) const {
+    const auto original = inputs_.facts.pinned->original_of(wheel);
+    if (original.empty()) {
+      return {};
+    }
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::integrity,
+              .message = fmt::format("{} is offered where this cukit knows {} as the file of that "
+                                     "release",
+                                     wheel.file, original),
+              .hint = "files of a published release are never replaced by others: ask another "
+                      "source (--index-url)"});
   }
   static tl::unexpected<Error> mismatch(const std::string& file, const Sha256& said,
                                         const Sha256& known, std::string_view who) {

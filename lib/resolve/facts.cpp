@@ -40,6 +40,7 @@ Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
 Result<Facts> Facts::load_with_tables(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(auto facts, load(knowledge));
   CUKIT_TRY_ASSIGN(facts.tables, knowledge.tables());
+  facts.pinned = std::make_shared<const PinnedFiles>(*facts.pins);
   return facts;
 }
 

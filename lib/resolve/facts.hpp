@@ -3,8 +3,10 @@
 #pragma once
 
 #include "knowledge/knowledge.hpp"
+#include "resolve/pinned.hpp"
 
 #include <map>
+#include <memory>
 
 namespace cukit::resolve {
 
@@ -24,6 +26,7 @@ struct Facts {
   const std::map<std::string, std::vector<std::string>>* groups = nullptr;
   const std::vector<knowledge::PyTorch>* pytorch = nullptr;
   const std::map<std::string, Sha256>* pins = nullptr;
+  std::shared_ptr<const PinnedFiles> pinned; ///< of load_with_tables() alone
   const std::vector<knowledge::LeastGlibc>* least_glibc = nullptr;
   const std::vector<knowledge::ReleaseTable>* tables = nullptr; ///< of load_with_tables() alone
 

@@ -103,7 +103,7 @@ OfferedRelease& Offer::release_of(const Version& version) {
 void Offer::add_wheels(bool with_prereleases) {
   std::vector<const catalog::MetaRelease*> sorted;
   for (const auto& release : catalog_.releases) {
-    if (may_take(release.file, with_prereleases)) {
+    if (may_take(release.file, with_prereleases) && !has_original(release.file)) {
       sorted.push_back(&release);
     }
   }
@@ -120,6 +120,27 @@ void Offer::add_wheels(bool with_prereleases) {
       may_take(file, with_prereleases);
     }
   }
+}
+
+/// Whether it stands in for the metapackage of a known release that the index has as well.
+bool Offer::has_original(const catalog::WheelFile& release) const {
+  const auto original = facts_.pinned->original_of(release);
+  return !original.empty() &&
+         std::any_of(catalog_.releases.begin(), catalog_.releases.end(),
+                     [&](const auto& other) { return other.file.file == original; });
+}
+
+/// How far a file is to be preferred for what this cukit knows of it: one that stands in for a
+/// known one is taken last, and then refused; in a release that is known to its last file another
+/// one than those comes behind them.
+int Offer::trust_in(const catalog::WheelFile& wheel, bool is_known_release) const {
+  if (facts_.pinned->contains(wheel.file)) {
+    return 2;
+  }
+  if (!facts_.pinned->original_of(wheel).empty()) {
+    return 0;
+  }
+  return is_known_release ? 1 : 2;
 }
 
 /// Whether a release can be considered; if not, and it is one that somebody might miss, left_out()
@@ -277,7 +298,7 @@ Pick Offer::find_newest_wheel(const knowledge::Component& component, Platform pl
   const auto page = catalog_.projects.find(project);
   const catalog::WheelFile* best = nullptr;
   const auto rank = [&](const catalog::WheelFile& wheel) {
-    return is_locked(component, platform, wheel.file);
+    return std::pair(trust_in(wheel, false), is_locked(component, platform, wheel.file));
   };
   static const std::vector<catalog::WheelFile> none;
   for (const auto& wheel : page == catalog_.projects.end() ? none : page->second) {
@@ -344,6 +365,10 @@ Pick Offer::choose(const knowledge::Component& component, Platform platform,
   const bool is_pinned = requirement.range.text().starts_with("==") &&
                          requirement.range.text().find(',') == std::string::npos;
   const bool needs_minor = !is_pinned && has_minor_of_nvcc(component.name);
+  const bool is_known_release = facts_.pinned->contains(release.wheels->file.file);
+  const auto rank = [&](const catalog::WheelFile& wheel) {
+    return std::pair(trust_in(wheel, is_known_release), is_locked(component, platform, wheel.file));
+  };
   bool is_elsewhere = false;
   const catalog::WheelFile* best = nullptr;
   std::string yanked;
@@ -360,9 +385,8 @@ Pick Offer::choose(const knowledge::Component& component, Platform platform,
       yanked = fmt::format(", but for {}, which was yanked", wheel.file);
       continue;
     }
-    const bool is_kept = is_locked(component, platform, wheel.file);
-    const bool has_kept = best != nullptr && is_locked(component, platform, best->file);
-    if (best == nullptr || is_kept > has_kept || (is_kept == has_kept && is_better(wheel, *best))) {
+    if (best == nullptr || rank(wheel) > rank(*best) ||
+        (rank(wheel) == rank(*best) && is_better(wheel, *best))) {
       best = &wheel;
     }
   }

@@ -97,6 +97,8 @@ private:
   OfferedRelease& release_of(const Version& version);
   [[nodiscard]] bool uses(std::string_view source) const;
   bool may_take(const catalog::WheelFile& release, bool with_prereleases);
+  [[nodiscard]] bool has_original(const catalog::WheelFile& release) const;
+  [[nodiscard]] int trust_in(const catalog::WheelFile& wheel, bool is_known_release) const;
 
   Pick find(const knowledge::Component& component, Platform platform,
             const OfferedRelease& release) const;

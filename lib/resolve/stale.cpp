@@ -119,13 +119,24 @@ std::string broken_rule(const lock::Lock& lock, const lock::PlatformLock& platfo
   return {};
 }
 
+constexpr const char* k_untrusted_lock =
+    "do not build from this lock: make it anew with `cukit lock`, from an index that you trust";
+
+tl::unexpected<Error> stands_in(const std::string& what, const std::string& original) {
+  return tl::unexpected<Error>(
+      Error{.code = ErrorCode::integrity,
+            .message = fmt::format("the lock has {} where this cukit knows {} as the file of that "
+                                   "release",
+                                   what, original),
+            .hint = k_untrusted_lock});
+}
+
 tl::unexpected<Error> mismatch(const std::string& what, const Sha256& known, const Sha256& locked) {
   return tl::unexpected<Error>(
       Error{.code = ErrorCode::integrity,
             .message = fmt::format("the lock has {} with {}, but this cukit knows it with {}", what,
                                    locked.text(), known.text()),
-            .hint = "do not build from this lock: make it anew with `cukit lock`, from an index "
-                    "that you trust"});
+            .hint = k_untrusted_lock});
 }
 
 } // namespace
@@ -161,12 +172,21 @@ Result<std::string> stale(const lock::Lock& lock, const manifest::Manifest& mani
 
 Result<void> check_pins(const lock::Lock& lock, const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(const auto* pins, knowledge.pins());
+  std::optional<PinnedFiles> pinned; // made when a file is in question: most locks are known whole
   const auto compare = [&](const std::string& what, const Sha256& locked) -> Result<void> {
     const auto known = pins->find(what);
-    if (known != pins->end() && known->second != locked) {
-      return mismatch(what, known->second, locked);
+    if (known != pins->end()) {
+      return known->second == locked ? Result<void>() : mismatch(what, known->second, locked);
     }
-    return {};
+    const auto wheel = catalog::parse_wheel_name(what);
+    if (!wheel) {
+      return {};
+    }
+    if (!pinned) {
+      pinned.emplace(*pins);
+    }
+    const auto original = pinned->original_of(*wheel);
+    return original.empty() ? Result<void>() : stands_in(what, original);
   };
   for (const auto& [file, digest] : lock.pins) {
     CUKIT_TRY(compare(file, digest));
