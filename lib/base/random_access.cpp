@@ -74,7 +74,8 @@ private:
 } // namespace
 
 Result<std::unique_ptr<RandomAccess>> open_local_file(const std::filesystem::path& path) {
-  CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_RDONLY));
+  // A pipe would wait for a writer before anybody could see that it is one.
+  CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_RDONLY | O_NONBLOCK));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) {
     return fail_errno(errno, "cannot look at {}", path.string());

@@ -118,7 +118,7 @@ std::optional<Result<Blob>> Job::from_paths() {
 }
 
 Result<Blob> Job::from_path(const fs::path& path) {
-  auto fd = open_file(path, O_RDONLY);
+  auto fd = open_file(path, O_RDONLY | O_NONBLOCK); // a pipe is seen below, not waited for
   if (!fd) {
     fd.error().code = ErrorCode::source; // a mirror's fault, not this machine's
     return tl::unexpected<Error>(std::move(fd).error());

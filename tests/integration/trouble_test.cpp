@@ -250,5 +250,26 @@ TEST_F(Trouble, a_prefix_leaves_nothing_but_the_prefix) {
   EXPECT_TRUE(path_exists(playground.path() / "mine/file"));
 }
 
+TEST_F(Trouble, a_known_release_made_of_other_files_is_refused) {
+  FaultServer elsewhere;
+  FakeIndex other(elsewhere); // its files have tags that NVIDIA's have not, so no pin names them
+  other.add_release("13.0.3", "13.0.88");
+  other.publish();
+  playground.environment.set("CUKIT_INDEX_URL", other.url());
+  const auto refused = up();
+  EXPECT_EQ(refused.exit_code, 5) << refused.errors;
+  EXPECT_THAT(refused.errors, HasSubstr("this cukit knows"));
+  EXPECT_THAT(playground.names_in("trees"), IsEmpty());
+  EXPECT_FALSE(path_exists(playground.path() / "demo.lock.yaml"));
+}
+
+TEST_F(Trouble, a_password_that_needs_quoting_is_shown_nowhere) {
+  playground.environment.set("CUKIT_INDEX_URL", "https://user:ge?heim@127.0.0.1:9/simple");
+  const auto refused = up();
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.errors + refused.output, Not(HasSubstr("heim")));
+  EXPECT_THAT(refused.errors, HasSubstr("%3F"));
+}
+
 } // namespace
 } // namespace cukit::test

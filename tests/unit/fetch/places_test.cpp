@@ -1,5 +1,7 @@
 #include "fetch_fixture.hpp"
 
+#include <sys/stat.h>
+
 namespace cukit::fetch {
 namespace {
 
@@ -50,13 +52,12 @@ TEST_F(Fetch, checks_the_largest_of_a_local_mirror_first) {
     many.push_back({path.string(), text.size(), sha256_of(text), {path.string()}});
   }
   std::vector<std::size_t> order;
-  EXPECT_TRUE(fetch_all(
-      *client, many, options,
-      [&](std::size_t i, const Result<Blob>& blob) {
-        EXPECT_TRUE(blob);
-        order.push_back(i);
-      },
-      watcher, {}));
+  EXPECT_TRUE(fetch_all(*client, many, options,
+                        [&](std::size_t i, const Result<Blob>& blob) {
+                          EXPECT_TRUE(blob);
+                          order.push_back(i);
+                        },
+                        watcher, {}));
   EXPECT_THAT(order, ElementsAre(4, 3, 2, 1, 0));
 }
 
@@ -131,6 +132,12 @@ TEST_F(Fetch, says_that_no_source_has_a_file) {
   ASSERT_FALSE(blob);
   EXPECT_EQ(blob.error().code, ErrorCode::source);
   EXPECT_THAT(blob.error().message, HasSubstr("no source has x.whl"));
+}
+
+TEST_F(Fetch, a_pipe_in_a_mirror_is_passed_over_and_not_waited_for) {
+  const auto pipe = directory->path() / "x.whl";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_right(fetch({pipe.string(), server.url("/x.whl")}));
 }
 
 } // namespace
