@@ -9,15 +9,20 @@ namespace cukit::pipeline {
 
 namespace {
 
-/// The first libcuda.so.1 on LD_LIBRARY_PATH (cuda-compat, a stub), as it is really called.
-std::string named_driver_library(const Environment& environment) {
+/// The first libcuda.so.1 on LD_LIBRARY_PATH, as it is really called, when it is not the kernel
+/// module's own (cuda-compat, a stub, another driver's).
+std::string named_driver_library(const Environment& environment,
+                                 const std::optional<Version>& module) {
   const auto folders = environment.get("LD_LIBRARY_PATH").value_or("");
   for (const auto folder : split(folders, ':')) {
     std::error_code error;
     const auto real = fs::canonical(fs::path(folder) / "libcuda.so.1", error);
-    if (!folder.empty() && !error) {
-      return real.string();
+    if (folder.empty() || error) {
+      continue;
     }
+    const bool is_own =
+        module && real.filename().string() == "libcuda.so." + host::driver_text(*module);
+    return is_own ? std::string() : real.string();
   }
   return {};
 }
@@ -83,8 +88,9 @@ Surroundings surroundings(const Environment& environment, const ValidationPlan& 
                       .gpus = host::quick_gpus(root),
                       .host_compiler =
                           host::host_compiler_identity(environment, plan.host_compiler),
-                      .driver_library = named_driver_library(environment),
+                      .driver_library = {},
                       .glibc = host::glibc_version()};
+  around.driver_library = named_driver_library(environment, around.driver);
   ask_for_uuids(around.gpus, ask);
   return around;
 }

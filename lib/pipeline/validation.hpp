@@ -30,7 +30,7 @@ struct Surroundings {
   std::optional<Version> driver; ///< of the kernel module
   host::QuickGpus gpus;
   std::string host_compiler;  ///< host::host_compiler_identity()
-  std::string driver_library; ///< a libcuda that LD_LIBRARY_PATH puts before the system's
+  std::string driver_library; ///< a libcuda from LD_LIBRARY_PATH that is not the kernel module's
   Version glibc;
 };
 /// Runs nothing, but for `ask` where the kernel module does not know a GPU's UUID yet.

@@ -26,7 +26,8 @@ protected:
     // One kernel is enough.
     recipes_ = playground.path() / "recipes";
     fs::copy(fs::path(CUKIT_SOURCE_DIR) / "recipes", recipes_, fs::copy_options::recursive);
-    for (const auto& name : *list_directory(recipes_ / "kernels")) {
+    const auto kernels = list_directory(recipes_ / "kernels").value_or(std::vector<std::string>());
+    for (const auto& name : kernels) {
       if (name != "plain" && name != "common") {
         fs::remove_all(recipes_ / "kernels" / name);
       }

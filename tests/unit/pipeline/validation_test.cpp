@@ -239,6 +239,9 @@ TEST_F(SurroundingsTest, see_the_drivers_library_that_LD_LIBRARY_PATH_brings) {
   fs::create_symlink("libcuda.so.590.44.01", root_->path() / "compat/libcuda.so.1");
   environment_.set("LD_LIBRARY_PATH", "/nowhere::" + (root_->path() / "compat").string());
   EXPECT_THAT(look(driver).driver_library, testing::EndsWith("compat/libcuda.so.590.44.01"));
+  put("proc/driver/nvidia/version",
+      "NVRM version: NVIDIA UNIX x86_64 Kernel Module  590.44.01  Tue Oct 21 10:15:30 UTC 2026\n");
+  EXPECT_EQ(look(driver).driver_library, "") << "it is the kernel module's own";
 }
 
 } // namespace
