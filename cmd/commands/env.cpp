@@ -60,7 +60,14 @@ int run_env(Invocation& invocation, const EnvOptions& options) {
   if (!toolkit) {
     return report(invocation, toolkit.error());
   }
-  ui::print_data(exports::print(toolkit->environment, *shell, invocation.environment));
+  const auto& variables = toolkit->environment;
+  if (const auto why = exports::why_no_line(variables, invocation.environment);
+      *shell == exports::Shell::plain && !why.empty()) {
+    return report(invocation, Error{.code = ErrorCode::usage,
+                                    .message = why,
+                                    .hint = "use --shell sh, fish or json, which quote it"});
+  }
+  ui::print_data(exports::print(variables, *shell, invocation.environment));
   return 0;
 }
 
@@ -151,7 +158,8 @@ void register_run(Commands& commands) {
       commands.add("run", "Run a program with a toolkit's variables",
                    [options](Invocation& invocation) { return run_run(invocation, *options); });
   app->add_option("TOOLKIT", options->toolkit, "Name, manifest, path or id of a tree")->required();
-  app->add_option("COMMAND", options->command, "The program and its arguments; write -- before it")
+  app->add_option("COMMAND", options->command,
+                  "The program and its arguments: everything behind TOOLKIT")
       ->required();
 }
 

@@ -129,10 +129,6 @@ std::vector<std::string> foreign_in(const ToolkitEnvironment& environment,
 
 std::string why_unnameable(const fs::path& folder) {
   const auto& text = folder.string();
-  if (std::any_of(text.begin(), text.end(),
-                  [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
-    return "its path holds a control character, which no line of variables can hold";
-  }
   return text.find(':') == std::string::npos
              ? std::string()
              : "its path holds a colon, at which PATH, LD_LIBRARY_PATH and their like part folders";
@@ -167,6 +163,15 @@ Result<ToolkitEnvironment> environment(const Request& request,
     }
   }
   return result;
+}
+
+std::string why_no_line(const ToolkitEnvironment& environment, const Environment& current) {
+  for (const auto& variable : environment.set) {
+    if (expanded(variable, current).find_first_of("\r\n") != std::string::npos) {
+      return fmt::format("{} holds a line end, which a line NAME=VALUE cannot hold", variable.name);
+    }
+  }
+  return {};
 }
 
 Result<Shell> parse_shell(std::string_view name) {

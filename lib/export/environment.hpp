@@ -30,7 +30,7 @@ struct ToolkitEnvironment {
   std::vector<std::string> unset;
 };
 /// Why no variable can name a tree below that folder, or empty: PATH and its like part folders by
-/// colons and have no escape for one, and a line of NAME=VALUE ends at the first line end.
+/// colons and have no escape for one.
 [[nodiscard]] std::string why_unnameable(const fs::path& folder);
 
 Result<ToolkitEnvironment> environment(const Request& request,
@@ -42,6 +42,9 @@ enum class Shell {
   json,
   plain
 }; ///< plain: NAME=VALUE lines for env files (prepends are expanded from `current_path`)
+/// Why the variables cannot be written as Shell::plain, or empty.
+[[nodiscard]] std::string why_no_line(const ToolkitEnvironment& environment,
+                                      const Environment& current);
 Result<Shell> parse_shell(std::string_view name);
 std::string print(const ToolkitEnvironment& environment, Shell shell, const Environment& current);
 /// `base` with the variables applied: what `cukit run` gives its child.
