@@ -127,8 +127,7 @@ private:
       rate = fmt::format("{}/s", human_bytes(static_cast<unsigned long long>(
                                      static_cast<double>(work.done) / seconds)));
     }
-    const std::string label =
-        printable(work.label).substr(0, static_cast<std::size_t>(label_width));
+    const auto label = beginning(printable(work.label), static_cast<std::size_t>(label_width));
     const std::string numbers =
         work.total == 0 ? amount(work, work.done)
                         : fmt::format("{:>3.0f}%  {}", share * 100, amount(work, work.total));

@@ -1,6 +1,7 @@
 #include "ui/terminal.hpp"
 
 #include "base/strings.hpp"
+#include "base/unicode.hpp"
 #include "ui/output.hpp"
 
 #include <algorithm>
@@ -103,6 +104,14 @@ std::string flow(const Terminal& terminal, const std::vector<Piece>& pieces, std
     out += terminal.paint(piece.style, run);
   }
   return out;
+}
+
+std::string beginning(std::string_view text, std::size_t width) {
+  std::size_t bytes = 0;
+  for (; width > 0 && bytes < text.size(); --width) {
+    bytes += std::max<std::size_t>(first_character(text.substr(bytes)).bytes, 1);
+  }
+  return std::string(text.substr(0, bytes));
 }
 
 std::string some_of(const std::vector<std::string>& names, std::size_t width) {

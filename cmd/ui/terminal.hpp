@@ -44,6 +44,9 @@ struct Piece {
 std::string flow(const Terminal& terminal, const std::vector<Piece>& pieces, std::size_t used,
                  std::size_t indent);
 
+/// The first `width` characters, never a part of one.
+std::string beginning(std::string_view text, std::size_t width);
+
 /// The names that fit into `width` columns, in their order, and how many were left out: "A40, A10,
 /// +10". Longer ones are passed over for those that fit.
 std::string some_of(const std::vector<std::string>& names, std::size_t width);
