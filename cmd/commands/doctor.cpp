@@ -15,7 +15,6 @@ namespace cukit::cmd {
 namespace {
 
 constexpr std::uint64_t k_snapshot_bytes = 64U << 20U;
-constexpr std::uint64_t k_log_bytes = 2ULL << 30U;
 constexpr std::uint64_t k_environment_bytes = 1U << 20U;
 
 struct DoctorOptions {
@@ -68,13 +67,6 @@ Result<Environment> read_environment(const std::string& path) {
   return environment;
 }
 
-Result<std::string> load_log(const std::string& path) {
-  if (path != "-") {
-    return read_file(path, k_log_bytes);
-  }
-  return read_file("/dev/stdin", k_log_bytes);
-}
-
 /// What a root gets when nothing is said: an image's shell.
 Environment default_environment() {
   Environment environment;
@@ -82,8 +74,21 @@ Environment default_environment() {
   return environment;
 }
 
+/// What a log misses, to be looked for.
+std::vector<std::string> missing_headers(const std::optional<buildlog::Facts>& log) {
+  constexpr std::size_t most = 20;
+  std::vector<std::string> names;
+  for (const auto& failure : log ? log->failures : std::vector<buildlog::Failure>()) {
+    if (failure.thing == buildlog::Thing::header && names.size() < most) {
+      names.push_back(failure.name);
+    }
+  }
+  return names;
+}
+
 Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorOptions& options,
-                                     const Environment& environment, bool ask_devices = true) {
+                                     const Environment& environment, bool ask_devices = true,
+                                     const std::vector<std::string>& headers = {}) {
   if (!options.from.empty()) {
     CUKIT_TRY_ASSIGN(const auto bytes, read_file(options.from, k_snapshot_bytes));
     CUKIT_TRY_ASSIGN(const auto json, text::Json::parse(bytes, options.from));
@@ -92,6 +97,7 @@ Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorO
   host::SnapshotRequest request;
   request.environment = environment;
   request.ask_devices = ask_devices;
+  request.headers = headers;
   std::optional<doctor::ImageRoot> image; // lives as long as it is looked at
   if (!options.root.empty()) {
     request.root = options.root;
@@ -140,7 +146,9 @@ Result<doctor::Question> make_question(const Invocation& invocation, const Docto
   }
   question.consumers = options.consumers;
   if (!options.log.empty()) {
-    CUKIT_TRY_ASSIGN(question.log, load_log(options.log));
+    CUKIT_TRY_ASSIGN(auto phrases, doctor::log_phrases(knowledge));
+    CUKIT_TRY_ASSIGN(question.log,
+                     buildlog::read_file(options.log, std::move(phrases), invocation.stop));
   }
   return question;
 }
@@ -214,7 +222,7 @@ what_is_left(const Invocation& invocation, const DoctorOptions& options,
   after.gpus_why = before.gpus_why;
   after.driver = before.driver;
   after.driver_cuda = before.driver_cuda;
-  question.log.clear();
+  question.log.reset();
   CUKIT_TRY_ASSIGN(const auto again, doctor::diagnose(after, question, invocation.knowledge()));
   // of the tree that was just brought up its own validation is the judge
   std::error_code error;
@@ -292,9 +300,15 @@ int run_doctor(Invocation& invocation, const DoctorOptions& options) {
     if (invocation.stop.stop_requested()) {
       return static_cast<int>(ErrorCode::interrupted);
     }
-    question->log = std::move(watched->log);
+    auto log = doctor::read_log(watched->log, invocation.knowledge());
+    if (!log) {
+      return report(invocation, log.error());
+    }
+    question->log = *std::move(log);
+    question->log->is_failed = true; // the exit code says so, whatever was printed
   }
-  const auto snapshot = make_snapshot(invocation, options, invocation.environment);
+  const auto snapshot = make_snapshot(invocation, options, invocation.environment, true,
+                                      missing_headers(question->log));
   if (!snapshot) {
     return report(invocation, snapshot.error());
   }

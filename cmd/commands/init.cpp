@@ -67,17 +67,20 @@ constexpr std::size_t k_most_findings = 5;
 Result<void> add_log(const InitOptions& options, const knowledge::Knowledge& knowledge,
                      pipeline::Draft& draft) {
   CUKIT_TRY_ASSIGN(const auto text, read_file(options.log, k_most_log_bytes));
-  CUKIT_TRY_ASSIGN(const auto diagnosis, doctor::diagnose({}, {.log = text}, knowledge));
+  CUKIT_TRY_ASSIGN(auto facts, doctor::read_log(text, knowledge));
+  CUKIT_TRY_ASSIGN(const auto diagnosis,
+                   doctor::diagnose({}, {.log = std::move(facts)}, knowledge));
   std::size_t shown = 0;
   for (const auto& finding : diagnosis.findings) {
-    if (finding.log_line > 0 && shown++ < k_most_findings) {
+    const bool is_known = finding.log_line > 0 && finding.id != "log-not-explained";
+    if (is_known && shown++ < k_most_findings) {
       draft.remarks.push_back(fmt::format("{}:{}: {}: {}", options.log, finding.log_line,
                                           finding.title, finding.cause));
     }
   }
   auto added = pipeline::add_log(draft, text, options.log, knowledge);
-  const bool is_known = shown > 0; // a failure that is known is enough to begin with
-  return !added && is_known && added.error().code == ErrorCode::usage ? Result<void>() : added;
+  const bool is_any_known = shown > 0; // a failure that is known is enough to begin with
+  return !added && is_any_known && added.error().code == ErrorCode::usage ? Result<void>() : added;
 }
 
 Result<void> add_sources(const InitOptions& options, const knowledge::Knowledge& knowledge,

@@ -111,9 +111,7 @@ void Collector::line(string_view raw, std::size_t number) {
   if (std::exchange(is_after_failed_, false) && take_failed_command(text)) {
     return;
   }
-  if (!is_source) {
-    look(text);
-  }
+  look(text, is_source);
 }
 
 /// True when the line is a warning's and of no further interest.
@@ -178,7 +176,8 @@ void Collector::close_block() {
   number_ = now;
 }
 
-void Collector::look(string_view text) {
+/// Of a source line in a traceback or a diagnostic only the known messages count.
+void Collector::look(string_view text, bool is_source) {
   found_.clear();
   keywords_->find(text, found_);
   if (found_.empty()) {
@@ -191,6 +190,9 @@ void Collector::look(string_view text) {
   }
   if (has(Role::phrase)) {
     take_phrases(text);
+  }
+  if (is_source) {
+    return;
   }
   if (has(Role::isolated)) {
     facts_.is_isolated_build = true;

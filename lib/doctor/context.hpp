@@ -53,6 +53,13 @@ const std::vector<Rule>& python_rules();
 const std::vector<Rule>& cache_rules();
 /// Turns what a log said into findings, with what the environment rules found already.
 void explain_log(const Context& context, Findings& findings);
+/// A consumer that the log shows failing does not work, whatever else is found.
+void doubt_involved(const Context& context, std::vector<Found>& consumers);
+/// A finding of the log's failure by what it is about; nullptr: nothing is known of it.
+Finding* explain_failure(const Context& context, const buildlog::Failure& failure,
+                         Findings& findings);
+/// Findings from what the log's commands and versions say of each other and of the machine.
+void compare_log(const Context& context, Findings& findings);
 /// Cause, evidence and fix of a finding that only the log knows.
 void fill_from_log(const Context& context, const Hit& hit, Finding& finding);
 

@@ -195,14 +195,13 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
   CUKIT_TRY(check_consumers(question, *recipes));
   // read without a log too: a slip in a recipe is to be seen by whoever made it
   CUKIT_TRY_ASSIGN(const auto messages, read_messages(knowledge));
-  const auto log = question.log.empty() ? LogFacts{} : read_log(question.log, messages);
+  const buildlog::Facts nothing;
+  const auto log = log_facts(question.log ? *question.log : nothing, messages);
   Diagnosis diagnosis;
   auto asked = question;
   asked.gpus = all_gpus(snapshot, question, knowledge);
-  for (const auto& target : targets_in(log)) {
-    if (std::find(asked.gpus.begin(), asked.gpus.end(), target) == asked.gpus.end()) {
-      asked.gpus.push_back(target);
-    }
+  if (asked.gpus.empty()) { // what a log asks for is a wish; where GPUs are known, they count
+    asked.gpus = targets_in(log);
   }
   diagnosis.consumers = discover(snapshot, asked, *recipes);
   Context context{.snapshot = snapshot,
@@ -224,11 +223,18 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
       rule(context, findings);
     }
   }
-  if (!question.log.empty()) {
+  if (question.log) {
     explain_log(context, findings);
+    diagnosis.log = {.is_read = true,
+                     .is_failed = log.facts.is_failed,
+                     .is_explained =
+                         log.facts.is_failed && !findings.has(RuleId::log_not_explained)};
   }
   diagnosis.findings = in_order(findings.take(), catalogue);
   judge(diagnosis.findings, diagnosis.consumers);
+  if (diagnosis.log.is_failed) {
+    doubt_involved(context, diagnosis.consumers);
+  }
   return diagnosis;
 }
 
@@ -267,6 +273,10 @@ text::Json to_json(const Diagnosis& diagnosis) {
   return text::Json::object()
       .set("schema", "cukit.doctor/1")
       .set("findings", findings)
+      .set("log", text::Json::object()
+                      .set("read", diagnosis.log.is_read)
+                      .set("failed", diagnosis.log.is_failed)
+                      .set("explained", diagnosis.log.is_explained))
       .set("consumers", consumers_json(diagnosis.consumers));
 }
 

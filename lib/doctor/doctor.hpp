@@ -3,6 +3,7 @@
 // diagnosis anywhere. What the snapshot does not know is said as unknown, never guessed.
 #pragma once
 
+#include "buildlog/buildlog.hpp"
 #include "host/snapshot.hpp"
 #include "knowledge/knowledge.hpp"
 #include "model/shell_command.hpp"
@@ -81,14 +82,28 @@ struct Question {
   std::vector<GpuTarget> gpus = {};        ///< further targets that must work
   std::optional<Version> driver = {};      ///< instead of the snapshot's
   std::vector<std::string> consumers = {}; ///< only these; empty: all that are there
-  std::string log = {};                    ///< what a failed build printed; may be huge
+  /// What a build printed, read with log_phrases().
+  std::optional<buildlog::Facts> log = {};
+};
+
+/// What the log said as a whole.
+struct LogState {
+  bool is_read = false;
+  bool is_failed = false;    ///< the build failed in the end
+  bool is_explained = false; ///< and a finding says why
 };
 
 struct Diagnosis {
   std::vector<Finding> findings = {}; ///< causes first
+  LogState log = {};
   std::vector<Found> consumers = {};
   [[nodiscard]] bool has_error() const;
 };
+
+/// The known messages, as buildlog looks for them.
+Result<std::vector<buildlog::Phrase>> log_phrases(const knowledge::Knowledge& knowledge);
+/// A log that is in memory.
+Result<buildlog::Facts> read_log(std::string_view text, const knowledge::Knowledge& knowledge);
 
 /// Errors are those of the recipes, and consumers that do not exist (code usage).
 Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& question,

@@ -1,7 +1,7 @@
 // A log's messages put together with the environment: each becomes evidence of the finding that
 // explains it, or a finding of its own when the environment shows nothing.
 #include "base/strings.hpp"
-#include "doctor/context.hpp"
+#include "doctor/explain.hpp"
 
 #include <algorithm>
 
@@ -11,47 +11,6 @@ namespace {
 
 std::string capture(const Hit& hit, std::size_t index) {
   return index < hit.captures.size() ? hit.captures[index] : std::string();
-}
-
-/// A -I of the build's own that leads into another toolkit than nvcc's, or into Triton's wheel.
-void foreign_includes(const Context& context, Findings& findings) {
-  for (const auto& call : context.log.calls) {
-    const auto* own = host::toolkit_of(context.snapshot, call.program);
-    const auto own_root =
-        call.program.substr(0, std::max<std::size_t>(call.program.rfind("/bin/"), 1));
-    for (const auto& folder : call.includes) {
-      const bool is_triton = folder.find("triton/backends/nvidia/include") != std::string::npos;
-      const auto* other = host::toolkit_of(context.snapshot, folder);
-      const bool is_wheel = folder.find("/nvidia/cu1") != std::string::npos &&
-                            folder.find(own_root) == std::string::npos;
-      const bool is_root = folder.ends_with("cuda/include") &&
-                           call.program.find('/') != std::string::npos &&
-                           !folder.starts_with(own_root + "/") && (own == nullptr || other != own);
-      const bool is_other =
-          own != nullptr && other != nullptr && other != own && !other->cudart.empty();
-      if (!is_triton && !is_wheel && !is_root && !is_other) {
-        continue;
-      }
-      auto& finding = findings.add("foreign-include-path");
-      if (!finding.evidence.empty()) {
-        continue;
-      }
-      finding.cause = fmt::format("the build calls {} with headers of {}", call.program, folder);
-      finding.evidence = {
-          {fmt::format("log:{}", call.line), fmt::format("{} ... -I{}", call.program, folder)}};
-      for (const auto* kit : {own, other}) {
-        if (kit != nullptr) {
-          finding.evidence.push_back({kit->root, "CUDA " + value_or(kit->cudart, "unknown")});
-        }
-      }
-      finding.fix = {by_hand(fmt::format("remove -I{} from the build", folder),
-                             "nvcc finds the headers of its own release")};
-      if (own != nullptr) {
-        finding.fix.push_back(
-            by_command(use_tree(own->root), "if the build takes the folder from CUDA_HOME"));
-      }
-    }
-  }
 }
 
 bool is_anywhere(const Context& context, std::string_view library) {
@@ -66,6 +25,11 @@ std::string refined(const Context& context, const Hit& hit, const Findings& find
     const auto target = GpuTarget::parse(capture(hit, 0));
     const auto* known =
         target ? knowledge::find_architecture(context.architectures, *target) : nullptr;
+    for (const auto rule : {RuleId::native_without_gpu, RuleId::target_unknown}) {
+      if (findings.has(rule) && known == nullptr) {
+        return text_of(rule);
+      }
+    }
     return known != nullptr && known->last_cuda && target->number() < 75 ? "architecture-removed"
                                                                          : id;
   }
@@ -90,7 +54,8 @@ std::string refined(const Context& context, const Hit& hit, const Findings& find
           return !python.torch_cuda.empty() &&
                  major_of(python.torch_cuda) == major_of(capture(hit, 0));
         });
-    return is_installed || context.log.is_pip_build ? "nvcc-in-pip-build-environment" : id;
+    return is_installed || context.log.facts.is_isolated_build ? "nvcc-in-pip-build-environment"
+                                                               : id;
   }
   if (id == "library-not-found" && hit.text.find("libcudart.so.") != std::string::npos &&
       !is_anywhere(context, "libcudart.so." + capture(hit, 0))) {
@@ -134,19 +99,48 @@ void attach(const Context& context, const Hit& hit, Findings& findings) {
   }
 }
 
+/// Whether a finding has this line of the log among its evidence.
+bool has_line(const Findings& findings, std::size_t line) {
+  const auto place = fmt::format("log:{}", line);
+  return std::any_of(findings.list().begin(), findings.list().end(), [&](const auto& finding) {
+    return std::any_of(finding.evidence.begin(), finding.evidence.end(),
+                       [&](const auto& item) { return item.path == place; });
+  });
+}
+
 } // namespace
 
 void explain_log(const Context& context, Findings& findings) {
-  const bool is_about_headers =
-      std::any_of(context.log.hits.begin(), context.log.hits.end(), [](const auto& hit) {
-        const auto& causes = hit.message->causes;
-        return std::find(causes.begin(), causes.end(), "foreign-include-path") != causes.end();
-      });
-  if (is_about_headers) {
-    foreign_includes(context, findings);
+  const auto& facts = context.log.facts;
+  compare_log(context, findings);
+  for (const auto& failure : facts.failures) { // a list of targets is the cause of what nvcc says
+    if (!failure.is_superseded && failure.thing == buildlog::Thing::target) {
+      explain_failure(context, failure, findings);
+    }
   }
   for (const auto& hit : context.log.hits) {
     attach(context, hit, findings);
+  }
+  const auto is_known = [&](const buildlog::Failure& failure) {
+    return std::any_of(context.log.hits.begin(), context.log.hits.end(),
+                       [&](const auto& hit) { return hit.line == failure.line; });
+  };
+  bool is_explained = facts.first == SIZE_MAX && !context.log.hits.empty();
+  for (std::size_t i = 0; i < facts.failures.size(); ++i) {
+    const auto& failure = facts.failures[i];
+    if (failure.is_superseded) {
+      continue;
+    }
+    const bool is_of_a_message = is_known(failure);
+    const bool is_here = is_of_a_message || failure.thing == buildlog::Thing::target
+                             ? is_of_a_message || has_line(findings, failure.line)
+                             : explain_failure(context, failure, findings) != nullptr;
+    is_explained = is_explained || (i == facts.first && is_here);
+  }
+  const bool is_mixed =
+      findings.has(RuleId::foreign_include_path) || findings.has(RuleId::build_mixes_toolkits);
+  if (facts.is_failed && !is_explained && !is_mixed && context.log.hits.empty()) {
+    tell_unexplained(context, findings);
   }
 }
 

@@ -1,10 +1,11 @@
-// What a failed build printed: which of the known messages are in it. Private to doctor.
+// What a failed build printed, as the doctor reads it: the facts of buildlog, and which of the
+// known messages are in it. Private to doctor.
 #pragma once
 
+#include "buildlog/buildlog.hpp"
 #include "knowledge/knowledge.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace cukit::doctor {
@@ -27,22 +28,13 @@ struct Hit {
   std::size_t count = 1; ///< how often it came
 };
 
-/// A command of the log that called nvcc.
-struct NvccCall {
-  std::size_t line = 0;
-  std::string program;
-  std::vector<std::string> includes = {}; ///< -I and -isystem folders
-};
-
 struct LogFacts {
+  const buildlog::Facts& facts;
   std::vector<Hit> hits = {}; ///< in the log's order, each message with equal captures once
-  std::vector<NvccCall> calls = {};
-  std::string cccl_namespace; ///< 3.3.2 of cub::_V_300302_SM_890
-  bool is_pip_build = false;  ///< paths of pip's build environment
 };
 
-/// Linear in the log's size. Lines are cut at 4 kB, and no more than a few hundred hits are kept.
-LogFacts read_log(std::string_view log, const std::vector<Message>& messages);
+/// `facts` were read with the phrases of these messages; both must outlive the result.
+LogFacts log_facts(const buildlog::Facts& facts, const std::vector<Message>& messages);
 /// Targets that the messages name: sm_121a, compute_120.
 std::vector<GpuTarget> targets_in(const LogFacts& log);
 

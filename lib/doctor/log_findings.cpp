@@ -108,9 +108,9 @@ void say_ptx(const Context& context, const Hit& /*hit*/, Finding& finding) {
 }
 
 void say_mixed(const Context& context, const Hit& /*hit*/, Finding& finding) {
-  if (!context.log.cccl_namespace.empty()) {
+  if (!context.log.facts.cccl_namespace.empty()) {
     finding.evidence.push_back(
-        {"namespace _V_ in the log", "CCCL " + context.log.cccl_namespace + " was compiled"});
+        {"namespace _V_ in the log", "CCCL " + context.log.facts.cccl_namespace + " was compiled"});
   }
   for (const auto& kit : context.snapshot.toolkits) {
     if (!kit.cccl.empty()) {

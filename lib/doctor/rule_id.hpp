@@ -25,7 +25,14 @@ namespace cukit::doctor {
   X(two_cuda_families) X(companion_differs) X(pins_conflict) X(conda_versions_drift)              \
   X(triton_variable) X(ptxas_too_old) X(cache_stale) X(cache_of_another_toolkit)                  \
   X(torch_minor_differs) X(foreign_include_path) X(cccl_too_old_for_code)                         \
-  X(host_scan_of_cuda_source) X(incomplete_import)
+  X(host_scan_of_cuda_source) X(incomplete_import)                                                \
+  X(build_mixes_toolkits) X(target_list_not_served) X(native_without_gpu) X(target_unknown)       \
+  X(target_lacks_feature) X(option_unknown) X(header_not_searched) X(header_missing)              \
+  X(python_headers_missing) X(program_missing) X(library_missing) X(module_missing)               \
+  X(build_isolated) X(package_not_found) X(version_not_met) X(cmake_target_missing)               \
+  X(conda_sees_no_driver) X(repository_key) X(compiler_killed) X(disk_full)                       \
+  X(permission_refused) X(network_refused) X(certificate_refused) X(digest_differs)               \
+  X(driver_mismatch) X(cuda_call_failed) X(log_not_explained)
 // clang-format on
 
 #define CUKIT_DOCTOR_ENUMERATOR(name) name,

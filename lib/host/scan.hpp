@@ -29,6 +29,11 @@ std::vector<PythonEnvironment> scan_pythons(const RootView& view, const Environm
                                             const std::vector<std::string>& more);
 std::vector<HostCompiler> scan_compilers(const RootView& view, const Environment& environment);
 std::vector<CacheEntry> scan_caches(const RootView& view, const Environment& environment);
+/// Where the headers of these names are; those that are nowhere are left out.
+std::vector<FoundHeader> find_headers(const RootView& view, const Environment& environment,
+                                      const std::vector<std::string>& names,
+                                      const Snapshot& snapshot);
+int memory_of(const RootView& view); ///< MemTotal in MB; 0: not known
 std::vector<LibraryFolder> scan_library_path(const RootView& view, const Environment& environment);
 /// CUDA's libraries in the folders of the loader: name -> path.
 std::map<std::string, std::string> scan_system_libraries(const RootView& view);

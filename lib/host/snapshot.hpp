@@ -123,6 +123,12 @@ struct LibraryFolder {
   std::string nvjitlink = {};                        ///< newest symbol version
 };
 
+/// A header that was asked for, and where it is.
+struct FoundHeader {
+  std::string name = {};
+  std::vector<std::string> paths = {};
+};
+
 struct SnapshotGpu {
   std::string name = {};
   std::string target = {}; ///< sm_90; empty when only the name is known
@@ -149,6 +155,10 @@ struct Snapshot {
   std::vector<LibraryFolder> library_path = {};
   std::map<std::string, std::string> system_libraries = {}; ///< CUDA's on the loader's own path
   std::vector<CacheEntry> caches = {};
+  /// Headers that were asked for: where they are, in the folders that variables, toolkits, wheels
+  /// and the system have for headers.
+  std::vector<FoundHeader> found_headers = {};
+  int memory_mb = 0;                   ///< of the machine; 0: not known
   std::vector<std::string> notes = {}; ///< what was left out and why
 };
 
@@ -157,6 +167,7 @@ struct SnapshotRequest {
   Environment environment;
   std::vector<std::string> venvs = {};    ///< further Python environments
   std::vector<std::string> toolkits = {}; ///< further toolkit roots
+  std::vector<std::string> headers = {};  ///< to be looked for: what a log misses
   bool ask_devices = true; ///< live only: let a child process ask the driver when a GPU is there
   /// What a look may cost: bytes read and names looked up, and time. What was not looked at for
   /// that is said in Snapshot::notes.

@@ -102,6 +102,11 @@ template <typename V> void fields(V& v, LibraryFolder& x) {
   v("nvjitlink", x.nvjitlink);
 }
 
+template <typename V> void fields(V& v, FoundHeader& x) {
+  v("name", x.name);
+  v("paths", x.paths);
+}
+
 template <typename V> void fields(V& v, SnapshotGpu& x) {
   v("name", x.name);
   v("target", x.target);
@@ -133,6 +138,8 @@ template <typename V> void fields(V& v, Snapshot& x) {
   v("library_path", x.library_path);
   v("system_libraries", x.system_libraries);
   v("caches", x.caches);
+  v("found_headers", x.found_headers);
+  v("memory_mb", x.memory_mb);
   v("notes", x.notes);
 }
 

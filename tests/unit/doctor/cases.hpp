@@ -15,6 +15,7 @@ struct Scene {
   test::FakeRoot root;
   Question question;
   std::vector<std::string> venvs;
+  std::string log; ///< what the build printed
 };
 
 struct Case {
@@ -29,15 +30,27 @@ inline void PrintTo(const Case& one, std::ostream* out) {
 }
 
 inline Diagnosis diagnosis_of(const Scene& scene) {
+  const auto knowledge = knowledge::Knowledge::embedded();
+  auto question = scene.question;
+  std::vector<std::string> headers;
+  if (!scene.log.empty()) {
+    question.log = read_log(scene.log, knowledge).value();
+    for (const auto& failure : question.log->failures) {
+      if (failure.thing == buildlog::Thing::header) {
+        headers.push_back(failure.name);
+      }
+    }
+  }
   const auto snapshot = host::take_snapshot({.root = scene.root.path(),
                                              .environment = scene.root.environment,
                                              .venvs = scene.venvs,
                                              .toolkits = {},
+                                             .headers = headers,
                                              .ask_devices = false});
   // through JSON, so that what a bug report carries is enough
   auto again = host::snapshot_from_json(host::to_json(snapshot), "snapshot");
   EXPECT_TRUE(again.has_value());
-  auto result = diagnose(again.value(), scene.question, knowledge::Knowledge::embedded());
+  auto result = diagnose(again.value(), question, knowledge);
   EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);
   auto diagnosis = result ? *std::move(result) : Diagnosis{};
   for (auto& found : diagnosis.consumers) {

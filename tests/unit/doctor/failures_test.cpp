@@ -32,34 +32,34 @@ const Case k_drift[] = {
      [](Scene& s) {
        const auto site = venv(s, "flashinfer-python");
        s.root.wheels(site, {"13.0.88", "13.0.88", "13.0.88", "13.0.96", "13.0.85"});
-       s.question.log = "RuntimeError: Could not find nvcc and default cuda_home='/usr/local/cuda' "
-                        "doesn't exist\n";
+       s.log = "RuntimeError: Could not find nvcc and default cuda_home='/usr/local/cuda' "
+               "doesn't exist\n";
      }},
     {"B03", "cicc-differs", "cuda-toolkit[nvcc,crt,nvvm,cccl]==13.0",
      [](Scene& s) {
        const auto site = venv(s, "flashinfer-python");
        s.root.wheels(site, {"13.0.88", "13.3.33", "13.0.88", "13.0.96", "13.0.85"});
        cuda_home(s, site + "/nvidia/cu13");
-       s.question.log = "ptxas /tmp/x.ptx, line 9; fatal   : Unsupported .version 9.3; current "
-                        "version is '9.0'\n";
+       s.log = "ptxas /tmp/x.ptx, line 9; fatal   : Unsupported .version 9.3; current "
+               "version is '9.0'\n";
      }},
     {"B03_crt", "crt-differs", "cuda-toolkit[nvcc,crt,nvvm,cccl]==13.0",
      [](Scene& s) {
        const auto site = venv(s, "flashinfer-python");
        s.root.wheels(site, {"13.0.88", "13.0.88", "13.3.33", "13.0.96", "13.0.85"});
        cuda_home(s, site + "/nvidia/cu13");
-       s.question.log = "x.cu:1: error: '__cudaLaunch' was not declared in this scope\n";
+       s.log = "x.cu:1: error: '__cudaLaunch' was not declared in this scope\n";
      }},
     {"B04", "foreign-include-path", "remove -I/usr/local/cuda/include",
      [](Scene& s) {
        s.root.toolkit(k_local, "13.0.88");
        s.root.toolkit("/opt/cuda-13.2", "13.2.78");
        s.root.prepend_path("/opt/cuda-13.2/bin");
-       s.question.log = "nvcc -c k.cu\n/opt/cuda-13.2/bin/nvcc --gpu-architecture=sm_89 "
-                        "-I/usr/local/cuda/include -c k.cu\n"
-                        "x.h(44): error: #error \"CUDA compiler and CUDA toolkit headers are "
-                        "incompatible, please check "
-                        "your include paths\"\n";
+       s.log = "nvcc -c k.cu\n/opt/cuda-13.2/bin/nvcc --gpu-architecture=sm_89 "
+               "-I/usr/local/cuda/include -c k.cu\n"
+               "x.h(44): error: #error \"CUDA compiler and CUDA toolkit headers are "
+               "incompatible, please check "
+               "your include paths\"\n";
      }},
     {"B05", "foreign-include-path",
      "remove -I/venv/lib/python3.11/site-packages/nvidia/cu13/include",
@@ -68,17 +68,16 @@ const Case k_drift[] = {
        s.root.wheels(site, {"", "", "13.0.48", "13.0.96", ""});
        s.root.toolkit(k_local, "13.2.78");
        cuda_home(s, k_local);
-       s.question.log =
-           "/usr/local/cuda/bin/nvcc -I/usr/local/cuda/include -I" + site +
-           "/nvidia/cu13/include -c a.cu\n"
-           "a.cu:3:1: error: macro \"__cudaLaunch\" passed 1 arguments, but takes just 2\n"
-           "a.cu:3:1: error: macro \"__cudaLaunch\" requires 2 arguments, but only 1 given\n";
+       s.log = "/usr/local/cuda/bin/nvcc -I/usr/local/cuda/include -I" + site +
+               "/nvidia/cu13/include -c a.cu\n"
+               "a.cu:3:1: error: macro \"__cudaLaunch\" passed 1 arguments, but takes just 2\n"
+               "a.cu:3:1: error: macro \"__cudaLaunch\" requires 2 arguments, but only 1 given\n";
      }},
     {"B08", "host-scan-of-cuda-source", "CCCL_DISABLE_CTK_COMPATIBILITY_CHECK",
      [](Scene& s) {
-       s.question.log = "cuda_toolkit.h(41): fatal error C1189: #error: \"CUDA compiler and CUDA "
-                        "toolkit headers are "
-                        "incompatible, please check your include paths\"\n";
+       s.log = "cuda_toolkit.h(41): fatal error C1189: #error: \"CUDA compiler and CUDA "
+               "toolkit headers are "
+               "incompatible, please check your include paths\"\n";
      }},
     {"B08_flags", "flags-reach-another-toolkit", "unset NVCC_PREPEND_FLAGS",
      [](Scene& s) {
@@ -94,9 +93,9 @@ const Case k_drift[] = {
        s.root.crt(site + "/triton/backends/nvidia/include", "12.8");
        s.root.toolkit(k_local, "13.0.88");
        cuda_home(s, k_local);
-       s.question.log = "/usr/local/cuda/bin/nvcc -I" + site +
-                        "/triton/backends/nvidia/include -c a.cu\n"
-                        "error: macro \"__cudaLaunch\" passed 2 arguments, but takes just 1\n";
+       s.log = "/usr/local/cuda/bin/nvcc -I" + site +
+               "/triton/backends/nvidia/include -c a.cu\n"
+               "error: macro \"__cudaLaunch\" passed 2 arguments, but takes just 1\n";
      }},
     {"B10", "two-toolkits", "CUDA_HOME=/opt/conda/envs/build",
      [](Scene& s) {
@@ -115,8 +114,7 @@ const Case k_drift[] = {
                   "0)\nset(THRUST_VERSION_PATCH 1)\n");
        s.root.put(k_local + "/lib/cmake/cub/cub-config-version.cmake",
                   "set(CUB_VERSION_MAJOR 3)\nset(CUB_VERSION_MINOR 0)\nset(CUB_VERSION_PATCH 0)\n");
-       s.question.log =
-           "The version of CUB found by CMake is not compatible with this release of Thrust.\n";
+       s.log = "The version of CUB found by CMake is not compatible with this release of Thrust.\n";
      }},
     {"B13", "cccl-mixed", "CCCL of one release",
      [](Scene& s) {
@@ -128,8 +126,8 @@ const Case k_drift[] = {
      [](Scene& s) {
        s.root.toolkit(k_local, "13.0.88");
        s.root.prepend_path(k_local + "/bin");
-       s.question.log = "include/flashinfer/fastdiv.cuh(39): error: qualified name is not "
-                        "allowed\n    cuda::fast_mod_div d;\n";
+       s.log = "include/flashinfer/fastdiv.cuh(39): error: qualified name is not "
+               "allowed\n    cuda::fast_mod_div d;\n";
      }},
     {"B15", "two-toolkits", "CUDA_HOME=/opt/cuda-13.0",
      [](Scene& s) {
@@ -137,23 +135,23 @@ const Case k_drift[] = {
        s.root.toolkit("/usr/local/cuda-12.8", "12.8.93");
        s.root.prepend_path("/usr/local/cuda-12.8/bin");
        cuda_home(s, "/opt/cuda-13.0");
-       s.question.log = "FindCUDA says CUDA version is 12.8 (usually determined by nvcc), but the "
-                        "CUDA headers say the "
-                        "version is 13.0.\n";
+       s.log = "FindCUDA says CUDA version is 12.8 (usually determined by nvcc), but the "
+               "CUDA headers say the "
+               "version is 13.0.\n";
      }},
     {"B17", "cccl-mixed", "one CCCL",
      [](Scene& s) {
        s.root.toolkit(k_local, "13.0.88");
        s.root.prepend_path(k_local + "/bin");
-       s.question.log = "/x/thrust/detail/config.h(12): error: redefinition of THRUST_VERSION\n";
+       s.log = "/x/thrust/detail/config.h(12): error: redefinition of THRUST_VERSION\n";
      }},
     {"B18", "cccl-mixed", "one CCCL",
      [](Scene& s) {
        s.root.toolkit("/usr/lib/nvidia-cuda-toolkit", "12.0.140");
        s.root.put("/usr/bin/nvcc", "#!/bin/sh\nexec /usr/lib/nvidia-cuda-toolkit/bin/nvcc \"$@\"\n",
                   0755);
-       s.question.log = "error: class \"cub::_V_300302_SM_890::BlockAdjacentDifference<int, 128>\" "
-                        "has no member \"x\"\n";
+       s.log = "error: class \"cub::_V_300302_SM_890::BlockAdjacentDifference<int, 128>\" "
+               "has no member \"x\"\n";
      }},
 };
 INSTANTIATE_TEST_SUITE_P(P1, Failures, testing::ValuesIn(k_drift), name_of);
@@ -168,14 +166,14 @@ const Case k_too_old[] = {
        s.root.toolkit(k_local, "12.8.93");
        cuda_home(s, k_local);
        gpu(s, "sm_120");
-       s.question.log = k_sm75;
+       s.log = k_sm75;
      }},
     {"B21", "nvcc-too-old", "CUDA 12.9",
      [](Scene& s) {
        venv(s, "flashinfer-python", "0.6.12", "2.9.0+cu128", "12.8");
        s.root.toolkit(k_local, "12.8.93");
        s.root.gpu("NVIDIA GeForce RTX 5090", "570.86.10");
-       s.question.log = k_sm75;
+       s.log = k_sm75;
      }},
     {"B22", "nvcc-too-old", "cukit up",
      [](Scene& s) {
@@ -187,13 +185,13 @@ const Case k_too_old[] = {
      [](Scene& s) {
        s.root.toolkit(k_local, "12.8.93");
        s.root.prepend_path(k_local + "/bin");
-       s.question.log = "nvcc fatal   : Unsupported gpu architecture 'sm_100f'\n";
+       s.log = "nvcc fatal   : Unsupported gpu architecture 'sm_100f'\n";
      }},
     {"B26", "nvcc-too-old", "CUDA 12.8",
      [](Scene& s) {
        s.root.toolkit(k_local, "12.4.131");
        s.root.prepend_path(k_local + "/bin");
-       s.question.log = "nvcc fatal   : Unsupported gpu architecture 'compute_120'\n";
+       s.log = "nvcc fatal   : Unsupported gpu architecture 'compute_120'\n";
      }},
     {"B27", "older-toolkit-first", "PATH=/usr/local/cuda-13.0/bin:\"$PATH\"",
      [](Scene& s) {
@@ -202,7 +200,7 @@ const Case k_too_old[] = {
                   0755);
        s.root.toolkit("/usr/local/cuda-13.0", "13.0.88");
        s.root.environment.set("PATH", "/usr/bin:/bin:/usr/local/cuda-13.0/bin");
-       s.question.log = "nvcc fatal   : Unsupported gpu architecture 'compute_120a'\n";
+       s.log = "nvcc fatal   : Unsupported gpu architecture 'compute_120a'\n";
      }},
     {"B28", "older-toolkit-first", "CUDACXX=/usr/local/cuda-12/bin/nvcc",
      [](Scene& s) {
@@ -224,7 +222,7 @@ const Case k_too_old[] = {
        s.root.toolkit(k_local, "12.0.140");
        s.root.toolkit("/opt/cuda-12.9", "12.9.86");
        gpu(s, "sm_120");
-       s.question.log = "nvcc fatal   : Unsupported gpu architecture 'compute_120a'\n";
+       s.log = "nvcc fatal   : Unsupported gpu architecture 'compute_120a'\n";
      }},
     {"B32", "variable-wrong-folder", "CUDA_HOME=/usr/local/cuda",
      [](Scene& s) {
@@ -232,8 +230,7 @@ const Case k_too_old[] = {
        s.root.toolkit("/usr/local/cuda-11.1", "11.1.105");
        s.root.link("/usr/local/cuda", "cuda-11.1");
        cuda_home(s, "/usr/local/cuda-11.0");
-       s.question.log =
-           "error: [Errno 2] No such file or directory: '/usr/local/cuda-11.0/bin/nvcc'\n";
+       s.log = "error: [Errno 2] No such file or directory: '/usr/local/cuda-11.0/bin/nvcc'\n";
      }},
     {"B32_colon", "variable-malformed", "export CUDA_HOME=/usr/local/cuda-11.0",
      [](Scene& s) {
@@ -259,7 +256,7 @@ const Case k_not_found[] = {
     {"B36", "no-nvcc", "cukit up",
      [](Scene& s) {
        venv(s, "flashinfer-python");
-       s.question.log = "FileNotFoundError: [Errno 2] No such file or directory: 'nvcc'\n";
+       s.log = "FileNotFoundError: [Errno 2] No such file or directory: 'nvcc'\n";
      }},
     {"B38", "nvcc-not-in-path", "export PATH=/usr/local/cuda/bin:\"$PATH\"",
      [](Scene& s) {
@@ -270,13 +267,13 @@ const Case k_not_found[] = {
     {"B39", "no-nvcc", "flashinfer-cubin flashinfer-jit-cache",
      [](Scene& s) {
        venv(s, "flashinfer-python");
-       s.question.log = "RuntimeError: Could not find nvcc and default cuda_home='/usr/local/cuda' "
-                        "doesn't exist\n";
+       s.log = "RuntimeError: Could not find nvcc and default cuda_home='/usr/local/cuda' "
+               "doesn't exist\n";
      }},
     {"B40", "no-nvcc", "cukit up",
      [](Scene& s) {
        venv(s, "deep-gemm", "2.1.0");
-       s.question.log = "    assert cuda_home is not None\nAssertionError\n";
+       s.log = "    assert cuda_home is not None\nAssertionError\n";
      }},
     {"B41", "library-not-found",
      "LD_LIBRARY_PATH=/venv/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib",
@@ -284,8 +281,8 @@ const Case k_not_found[] = {
        const auto site = venv(s, "", "", "2.5.1+cu124", "12.4");
        s.root.put(site + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "");
        s.root.put(site + "/nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4", "");
-       s.question.log = "ImportError: libnvrtc.so.12: cannot open shared object file: No such file "
-                        "or directory\n";
+       s.log = "ImportError: libnvrtc.so.12: cannot open shared object file: No such file "
+               "or directory\n";
      }},
     {"B42", "toolkit-not-found", "CUDA_HOME=/venv/lib/python3.11/site-packages/nvidia/cu13",
      [](Scene& s) {
@@ -297,7 +294,7 @@ const Case k_not_found[] = {
        venv(s, "flashinfer-python", "0.6.1", "2.10.0+cu128", "12.8");
        s.root.toolkit("/usr/local/cuda-12.8", "12.8.93");
        cuda_home(s, ":/usr/local/cuda-12.8");
-       s.question.log = "/bin/sh: 1: :/usr/local/cuda-12.8/bin/nvcc: not found\n";
+       s.log = "/bin/sh: 1: :/usr/local/cuda-12.8/bin/nvcc: not found\n";
      }},
     {"B45", "variable-malformed", "export CUDA_HOME=/usr/local/cuda",
      [](Scene& s) {
@@ -309,7 +306,7 @@ const Case k_not_found[] = {
        venv(s);
        s.root.toolkit(k_local, "13.0.88");
        cuda_home(s, "/usr");
-       s.question.log = "/bin/sh: 1: /usr/bin/nvcc: not found\n";
+       s.log = "/bin/sh: 1: /usr/bin/nvcc: not found\n";
      }},
     {"B47", "toolkit-not-found", "CUDA_HOME=/usr/local/cuda-12.8",
      [](Scene& s) {

@@ -198,8 +198,8 @@ TEST(Doctor, a_toolkit_of_another_major_is_an_error_only_where_something_is_buil
   scene.question.consumers = {"torch-extensions"};
   EXPECT_TRUE(diagnosis_of(scene).has_error());
   scene.question.consumers.clear();
-  scene.question.log = "RuntimeError: The detected CUDA version (12.8) mismatches the version that "
-                       "was used to compile\nPyTorch (13.0).\n";
+  scene.log = "RuntimeError: The detected CUDA version (12.8) mismatches the version that "
+              "was used to compile\nPyTorch (13.0).\n";
   EXPECT_TRUE(diagnosis_of(scene).has_error());
 }
 

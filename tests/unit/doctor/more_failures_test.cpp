@@ -33,7 +33,7 @@ const Case k_layout[] = {
      "ln -s lib /venv/lib/python3.11/site-packages/nvidia/cu13/lib64",
      [](Scene& s) {
        sound_wheels(s, "flashinfer-python");
-       s.question.log = "/usr/bin/ld: cannot find -lcudart: No such file or directory\n";
+       s.log = "/usr/bin/ld: cannot find -lcudart: No such file or directory\n";
      }},
     {"B50", "library-folder-missing", "/lib64",
      [](Scene& s) {
@@ -45,7 +45,7 @@ const Case k_layout[] = {
      [](Scene& s) {
        local(s, "13.0.88");
        s.root.remove(k_local + "/lib/libnvrtc.so");
-       s.question.log = "/usr/bin/ld: cannot find -lnvrtc: No such file or directory\n";
+       s.log = "/usr/bin/ld: cannot find -lnvrtc: No such file or directory\n";
      }},
     {"B52", "library-folder-missing", "ln -s lib",
      [](Scene& s) {
@@ -55,35 +55,35 @@ const Case k_layout[] = {
        s.root.environment.set("CONDA_PREFIX", "/opt/conda/envs/ds");
        cuda_home(s, "/opt/conda/envs/ds");
        s.root.prepend_path("/opt/conda/envs/ds/bin");
-       s.question.log = "/usr/bin/ld: cannot find -lcudart\n";
+       s.log = "/usr/bin/ld: cannot find -lcudart\n";
      }},
     {"B54", "nvcc-linked-alone", "CUDA_HOME=/opt/conda/targets",
      [](Scene& s) {
        s.root.toolkit("/opt/conda/targets", "12.9.86");
        s.root.link("/opt/build/bin/nvcc", "/opt/conda/targets/bin/nvcc");
        s.root.prepend_path("/opt/build/bin");
-       s.question.log = "fatal error: cuda_runtime.h: No such file or directory\n";
+       s.log = "fatal error: cuda_runtime.h: No such file or directory\n";
      }},
     {"B56", "cccl-moved", "/usr/local/cuda/include/cccl",
      [](Scene& s) {
        local(s, "13.0.88");
-       s.question.log = "csrc/api.cpp:4:10: fatal error: nv/target: No such file or directory\n";
+       s.log = "csrc/api.cpp:4:10: fatal error: nv/target: No such file or directory\n";
      }},
     {"B57", "cccl-moved", "/usr/local/cuda/include/cccl",
      [](Scene& s) {
        local(s, "13.0.88");
-       s.question.log =
+       s.log =
            "csrc/jit/handle.hpp:9:10: fatal error: cuda/std/cstdint: No such file or directory\n";
      }},
     {"B58", "cccl-moved", "/usr/local/cuda/include/cccl",
      [](Scene& s) {
        local(s, "13.0.88");
-       s.question.log = "core.cc:1:10: fatal error: cuda/std/utility: No such file or directory\n";
+       s.log = "core.cc:1:10: fatal error: cuda/std/utility: No such file or directory\n";
      }},
     {"B59", "cccl-moved", "/usr/local/cuda/include/cccl",
      [](Scene& s) {
        local(s, "13.0.88");
-       s.question.log = "kernel.cc:1:10: fatal error: cub/cub.cuh: No such file or directory\n";
+       s.log = "kernel.cc:1:10: fatal error: cub/cub.cuh: No such file or directory\n";
      }},
 };
 INSTANTIATE_TEST_SUITE_P(P4, MoreFailures, testing::ValuesIn(k_layout), name_of);
@@ -95,13 +95,13 @@ const Case k_missing[] = {
        venv(s, "deep-gemm", "2.1.0");
        local(s, "13.0.88");
        s.root.remove(k_local + "/bin/cuobjdump");
-       s.question.log = "Assertion error (csrc/jit/kernel_runtime.hpp:41): exit_code == 0\n";
+       s.log = "Assertion error (csrc/jit/kernel_runtime.hpp:41): exit_code == 0\n";
      }},
     {"B64", "cccl-missing", "cuda-cccl-12-4",
      [](Scene& s) {
        local(s, "12.4.131");
        s.root.remove(k_local + "/include/nv");
-       s.question.log = "cuda_fp16.hpp:67:10: fatal error: nv/target: No such file or directory\n";
+       s.log = "cuda_fp16.hpp:67:10: fatal error: nv/target: No such file or directory\n";
      }},
     {"B65", "cccl-missing", "cuda-cccl-13-0",
      [](Scene& s) {
@@ -114,35 +114,35 @@ const Case k_missing[] = {
        const auto site = venv(s, "cupy-cuda12x", "13.3.0", "", "");
        s.root.put(site + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "");
        s.root.put(site + "/nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4", "");
-       s.question.log = "catastrophic error: cannot open source file \"vector_types.h\"\n";
+       s.log = "catastrophic error: cannot open source file \"vector_types.h\"\n";
      }},
     {"B68", "headers-missing", "apt-get install cuda-cudart-dev-12-4",
      [](Scene& s) {
        local(s, "12.4.131");
        s.root.remove(k_local + "/include");
-       s.question.log = "fatal error: vector_types.h: No such file or directory\n";
+       s.log = "fatal error: vector_types.h: No such file or directory\n";
      }},
     {"B70", "crt-missing", "one tree",
      [](Scene& s) {
        local(s, "12.2.140");
        s.root.remove(k_local + "/include/crt");
-       s.question.log = "fatal error: crt/host_defines.h: No such file or directory\n";
+       s.log = "fatal error: crt/host_defines.h: No such file or directory\n";
      }},
     {"B71", "torch-major-differs", "cu130",
      [](Scene& s) {
        venv(s, "", "", "2.12.0.dev20260101+cu128", "12.8");
        local(s, "13.0.88");
-       s.question.log = "RuntimeError: The detected CUDA version (13.0) mismatches the version "
-                        "that was used to compile "
-                        "PyTorch (12.8).\n";
+       s.log = "RuntimeError: The detected CUDA version (13.0) mismatches the version "
+               "that was used to compile "
+               "PyTorch (12.8).\n";
      }},
     {"B71_second", "math-headers-missing", "full toolkit",
      [](Scene& s) {
        venv(s, "", "", "2.12.0.dev20260101+cu128", "12.8");
        local(s, "12.8.93");
        s.root.remove(k_local + "/include/cusparse.h");
-       s.question.log = "ATen/cuda/CUDAContextLight.h:7:10: fatal error: cusparse.h: No such file "
-                        "or directory\n";
+       s.log = "ATen/cuda/CUDAContextLight.h:7:10: fatal error: cusparse.h: No such file "
+               "or directory\n";
      }},
 };
 INSTANTIATE_TEST_SUITE_P(P5, MoreFailures, testing::ValuesIn(k_missing), name_of);
@@ -160,26 +160,25 @@ const Case k_ptxas[] = {
        triton(s, "12.8.93");
        s.root.toolkit("/usr/local/cuda-13.0", "13.0.88");
        s.root.gpu("NVIDIA GB10", "580.95.05");
-       s.question.log = "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'\n";
+       s.log = "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'\n";
      }},
     {"B75", "triton-variable", "export TRITON_PTXAS_BLACKWELL_PATH=/usr/local/cuda-13.0/bin/ptxas",
      [](Scene& s) {
        triton(s, "12.9.86");
        s.root.toolkit("/usr/local/cuda-13.0", "13.0.88");
        s.root.environment.set("TRITON_PTXAS_PATH", "/usr/local/cuda-13.0/bin/ptxas");
-       s.question.log =
-           "ptxas-blackwell fatal : Value 'sm_110a' is not defined for option 'gpu-name'\n";
+       s.log = "ptxas-blackwell fatal : Value 'sm_110a' is not defined for option 'gpu-name'\n";
      }},
     {"B76", "ptxas-too-old", "cukit up",
      [](Scene& s) {
        triton(s, "12.6.85");
-       s.question.log =
+       s.log =
            "`ptxas` stderr: ptxas fatal   : Value 'sm_120' is not defined for option 'gpu-name'\n";
      }},
     {"B77", "cicc-differs", "cukit up",
      [](Scene& s) {
-       s.question.log = "ptxas C:\\x.ptx, line 9; fatal   : Unsupported .version 8.8; current "
-                        "version is '8.7'\n";
+       s.log = "ptxas C:\\x.ptx, line 9; fatal   : Unsupported .version 8.8; current "
+               "version is '8.7'\n";
      }},
     {"B78", "cicc-differs", "conda install cuda-version=",
      [](Scene& s) {
@@ -188,8 +187,8 @@ const Case k_ptxas[] = {
        s.root.put("/opt/conda/conda-meta/cudatoolkit-dev-11.6.0-0.json", "{}");
        s.root.environment.set("CONDA_PREFIX", "/opt/conda");
        s.root.prepend_path("/opt/conda/bin");
-       s.question.log = "ptxas /tmp/x.ptx, line 9; fatal   : Unsupported .version 7.7; current "
-                        "version is '7.6'\n";
+       s.log = "ptxas /tmp/x.ptx, line 9; fatal   : Unsupported .version 7.7; current "
+               "version is '7.6'\n";
      }},
     {"B79", "ptxas-too-old", "PATH=/opt/cuda-12.4/bin",
      [](Scene& s) {
@@ -214,15 +213,14 @@ const Case k_run_time[] = {
     {"B81", "library-path-shadows", "unset LD_LIBRARY_PATH",
      [](Scene& s) {
        shadowed(s, "12.4");
-       s.question.log =
+       s.log =
            "ImportError: libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, version "
            "libnvJitLink.so.12\n";
      }},
     {"B82", "library-path-shadows", "nvidia/nvjitlink/lib",
      [](Scene& s) {
        shadowed(s, "12.1");
-       s.question.log =
-           "ImportError: libcusparse.so.12: undefined symbol: __nvJitLinkAddData_12_1\n";
+       s.log = "ImportError: libcusparse.so.12: undefined symbol: __nvJitLinkAddData_12_1\n";
      }},
     {"B83", "library-path-shadows", "unset LD_LIBRARY_PATH", [](Scene& s) { shadowed(s, "12.8"); }},
     {"B86", "extension-cuda-differs", "--force-reinstall vllm",
@@ -232,8 +230,8 @@ const Case k_run_time[] = {
                   test::elf_library("_C.abi3.so", {"libcudart.so.13", "libc.so.6"}));
        s.root.put(site + "/vllm-0.20.0.dist-info/RECORD",
                   "vllm/_C.abi3.so,sha256=x,10\nvllm/__init__.py,sha256=x,1\n");
-       s.question.log = "ImportError: libcudart.so.13: cannot open shared object file: No such "
-                        "file or directory\n";
+       s.log = "ImportError: libcudart.so.13: cannot open shared object file: No such "
+               "file or directory\n";
      }},
     {"B89", "library-not-found", "LD_LIBRARY_PATH=/venv",
      [](Scene& s) {
@@ -242,27 +240,27 @@ const Case k_run_time[] = {
        s.root.put(site + "/nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8", "");
        s.root.toolkit(k_local, "11.8.89");
        cuda_home(s, k_local);
-       s.question.log = "ImportError: libnvrtc.so.12: cannot open shared object file: No such file "
-                        "or directory\n";
+       s.log = "ImportError: libnvrtc.so.12: cannot open shared object file: No such file "
+               "or directory\n";
      }},
     {"B90", "library-not-found", "CUDA 12",
      [](Scene& s) {
        venv(s, "sglang", "0.5.2");
        local(s, "13.0.88");
-       s.question.log = "ImportError: libnvrtc.so.12: cannot open shared object file: No such file "
-                        "or directory\n";
+       s.log = "ImportError: libnvrtc.so.12: cannot open shared object file: No such file "
+               "or directory\n";
      }},
     {"B91", "library-path-shadows", "unset LD_LIBRARY_PATH",
      [](Scene& s) {
        shadowed(s, "12.8");
-       s.question.log = "undefined symbol: nvJitLinkVersion\n";
+       s.log = "undefined symbol: nvJitLinkVersion\n";
      }},
     {"B92", "two-cuda-families", "cu130",
      [](Scene& s) {
        const auto site = venv(s, "cuda-tile", "1.0.0", "2.9.0+cu128", "12.8");
        s.root.dist(site, "nvidia-cuda-nvcc", "13.0.88");
        s.root.dist(site, "nvidia-cuda-nvcc-cu12", "12.8.93");
-       s.question.log = "cuda.tile.TileError: failed to compile Tile IR program\n";
+       s.log = "cuda.tile.TileError: failed to compile Tile IR program\n";
      }},
     {"B93", "wheel-files-overwritten", "--force-reinstall",
      [](Scene& s) {
@@ -275,14 +273,14 @@ const Case k_run_time[] = {
                     fmt::format("nixl/_bindings.so,sha256=x,{}\n", size));
        }
        s.root.put(site + "/nixl/_bindings.so", "eleven byte");
-       s.question.log = "ImportError: libcudart.so.12: cannot open shared object file: No such "
-                        "file or directory\n";
+       s.log = "ImportError: libcudart.so.12: cannot open shared object file: No such "
+               "file or directory\n";
      }},
     {"B95", "extension-cuda-differs", "built for this CUDA",
      [](Scene& s) {
        venv(s, "flash-attn", "2.4.2", "2.1.2+cu121", "12.1");
-       s.question.log = "ImportError: libcudart.so.11.0: cannot open shared object file: No such "
-                        "file or directory\n";
+       s.log = "ImportError: libcudart.so.11.0: cannot open shared object file: No such "
+               "file or directory\n";
      }},
 };
 INSTANTIATE_TEST_SUITE_P(P7, MoreFailures, testing::ValuesIn(k_run_time), name_of);
@@ -297,21 +295,21 @@ const Case k_driver[] = {
      [](Scene& s) {
        local(s, "13.2.78");
        driver(s, "580.82.07");
-       s.question.log =
+       s.log =
            "CUDA Runtime API error: the provided PTX was compiled with an unsupported toolchain.\n";
      }},
     {"B99", "driver-older-than-ptx", "12.4",
      [](Scene& s) {
        local(s, "12.5.82");
        driver(s, "550.54.15");
-       s.question.log = "ptxas application ptx input, line 9; fatal   : Unsupported .version 8.5; "
-                        "current version is '8.4'\n";
+       s.log = "ptxas application ptx input, line 9; fatal   : Unsupported .version 8.5; "
+               "current version is '8.4'\n";
      }},
     {"B100", "driver-older-than-ptx", "driver",
      [](Scene& s) {
        local(s, "12.5.82");
        driver(s, "535.183.01");
-       s.question.log = "Error: DriverError(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ...)\n";
+       s.log = "Error: DriverError(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ...)\n";
      }},
     {"B101", "driver-older-than-ptx", "driver of branch",
      [](Scene& s) {
@@ -323,7 +321,7 @@ const Case k_driver[] = {
        const auto site = venv(s, "cuda-python", "13.0.1", "2.9.0+cu128", "12.8");
        s.root.dist(site, "cuda-bindings", "13.0.1");
        driver(s, "570.86.10");
-       s.question.log = "cudaErrorInsufficientDriver: 35\n";
+       s.log = "cudaErrorInsufficientDriver: 35\n";
      }},
 };
 INSTANTIATE_TEST_SUITE_P(P8, MoreFailures, testing::ValuesIn(k_driver), name_of);
@@ -335,9 +333,9 @@ const Case k_host[] = {
        local(s, "12.8.93");
        s.root.put("/usr/include/x86_64-linux-gnu/bits/mathcalls.h",
                   "__MATHCALL_VEC (cospi,, (_Mdouble_ __x));\n");
-       s.question.log = "math_functions.h(2556): error: exception specification is incompatible "
-                        "with that of previous "
-                        "function \"cospi\"\n";
+       s.log = "math_functions.h(2556): error: exception specification is incompatible "
+               "with that of previous "
+               "function \"cospi\"\n";
      }},
     {"B105", "glibc-too-new", "cukit up",
      [](Scene& s) {
@@ -349,9 +347,9 @@ const Case k_host[] = {
      [](Scene& s) {
        local(s, "12.1.105");
        s.root.gxx("15.1.0");
-       s.question.log = "crt/host_config.h:143:2: error: #error -- unsupported GNU version! gcc "
-                        "versions later than 12 are "
-                        "not supported!\n";
+       s.log = "crt/host_config.h:143:2: error: #error -- unsupported GNU version! gcc "
+               "versions later than 12 are "
+               "not supported!\n";
      }},
 };
 INSTANTIATE_TEST_SUITE_P(P9, MoreFailures, testing::ValuesIn(k_host), name_of);

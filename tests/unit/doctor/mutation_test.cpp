@@ -87,9 +87,11 @@ TEST(Mutations, a_thousand_damaged_snapshots_crash_nothing) {
                                                         .ask_devices = false}));
   const auto knowledge = knowledge::Knowledge::embedded();
   Question question;
-  question.log = "fatal   : Unsupported .version 9.2; current version is '9.0'\nUnsupported gpu "
-                 "architecture 'compute_70'\n"
-                 "libcudart.so.12: cannot open shared object file\ncannot find -lnvrtc\n";
+  const std::string log =
+      "fatal   : Unsupported .version 9.2; current version is '9.0'\nUnsupported gpu "
+      "architecture 'compute_70'\n"
+      "libcudart.so.12: cannot open shared object file\ncannot find -lnvrtc\n";
+  question.log = read_log(log, knowledge).value();
   int read = 0;
   for (unsigned seed = 0; seed < 1000; ++seed) {
     auto json = Mutator(seed).mutate(whole);

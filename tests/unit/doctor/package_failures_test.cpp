@@ -25,8 +25,8 @@ const Case k_packages[] = {
        s.root.toolkit(k_local, "12.8.93");
        s.root.toolkit("/usr/local/cuda-13.0", "13.0.88");
        cuda_home(s, k_local);
-       s.question.log = "The detected CUDA version (12.8) mismatches the version that was used to "
-                        "compile\nPyTorch (13.0).\n";
+       s.log = "The detected CUDA version (12.8) mismatches the version that was used to "
+               "compile\nPyTorch (13.0).\n";
      }},
     {"B108", "torch-major-differs", "cukit up",
      [](Scene& s) {
@@ -37,19 +37,19 @@ const Case k_packages[] = {
      [](Scene& s) {
        venv(s, "", "", "2.0.1+cu118", "11.8");
        local(s, "11.8.89");
-       s.question.log = "File "
-                        "\"/tmp/pip-build-env-x2/overlay/lib/python3.11/site-packages/torch/utils/"
-                        "cpp_extension.py\"\n"
-                        "The detected CUDA version (11.8) mismatches the version that was used to "
-                        "compile\nPyTorch (12.1).\n";
+       s.log = "File "
+               "\"/tmp/pip-build-env-x2/overlay/lib/python3.11/site-packages/torch/utils/"
+               "cpp_extension.py\"\n"
+               "The detected CUDA version (11.8) mismatches the version that was used to "
+               "compile\nPyTorch (12.1).\n";
      }},
     {"B111", "torch-major-differs", "cukit up",
      [](Scene& s) {
        venv(s, "deepspeed", "0.9.0", "2.0.1+cu117", "11.7");
        local(s, "12.1.105");
-       s.question.log = "deepspeed.ops.op_builder.builder.CUDAMismatchException: >- DeepSpeed Op "
-                        "Builder: Installed CUDA "
-                        "version 12.1 does not match the version torch was compiled with 11.7\n";
+       s.log = "deepspeed.ops.op_builder.builder.CUDAMismatchException: >- DeepSpeed Op "
+               "Builder: Installed CUDA "
+               "version 12.1 does not match the version torch was compiled with 11.7\n";
      }},
     {"B114", "torch-major-differs", "cu130",
      [](Scene& s) {
@@ -61,11 +61,11 @@ const Case k_packages[] = {
        const auto site = venv(s);
        s.root.dist(site, "nvidia-cublas", "13.1.0.3");
        s.root.dist(site, "cuda-simpletuner", "1.0", {"nvidia-cublas==13.2.0.9; extra == \"cu13\""});
-       s.question.log = "error: No solution found when resolving dependencies\n";
+       s.log = "error: No solution found when resolving dependencies\n";
      }},
     {"B117", "stub-distribution", "pip install nvidia-cusparse",
      [](Scene& s) {
-       s.question.log = "RuntimeError: THIS PROJECT 'nvidia-cusparse-cu13' IS DEPRECATED.\n";
+       s.log = "RuntimeError: THIS PROJECT 'nvidia-cusparse-cu13' IS DEPRECATED.\n";
      }},
     {"B118", "nvcc-pinned-away", "constraint",
      [](Scene& s) {
@@ -98,7 +98,7 @@ const Case k_rest[] = {
        venv(s, "flashinfer-python", "0.6.12", "2.9.0+cu129", "12.9");
        local(s, "12.9.86");
        cached(s, "/usr/local/cuda", "libcudart.so.13");
-       s.question.log = "cudaErrorInsufficientDriver (35)\n";
+       s.log = "cudaErrorInsufficientDriver (35)\n";
      }},
     {"B122", "companion-differs", "flashinfer-cubin==0.6.12",
      [](Scene& s) {
@@ -117,7 +117,7 @@ const Case k_rest[] = {
        venv(s, "tensorflow", "2.13.0", "", "");
        s.root.toolkit("/apps/cuda/12.4", "12.4.131");
        cuda_home(s, "/apps/cuda/12.4");
-       s.question.log = "libdevice not found at ./libdevice.10.bc\n";
+       s.log = "libdevice not found at ./libdevice.10.bc\n";
      }},
     {"B126", "conda-versions-drift", "conda install cuda-version=12.5",
      [](Scene& s) {
@@ -143,7 +143,7 @@ const Case k_rest[] = {
        s.root.put(site + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "");
        s.root.put(site + "/nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.9", "");
        s.root.toolkit(k_local, "12.4.131");
-       s.question.log = "error: incomplete type \"__nv_fp8_e8m0\" is not allowed\n";
+       s.log = "error: incomplete type \"__nv_fp8_e8m0\" is not allowed\n";
      }},
     {"B132", "nvrtc-headers-differ", "nvidia-cuda-runtime-cu12==12.9.*",
      [](Scene& s) {
@@ -157,7 +157,7 @@ const Case k_rest[] = {
        const auto site = venv(s, "cupy-cuda13x", "14.0.0", "", "");
        s.root.wheels(site, {"", "", "", "13.0.96", ""});
        s.root.put(site + "/nvidia/cu13/lib/libnvrtc.so.13", "");
-       s.question.log = "nvrtc: error: failed to open libnvrtc-builtins.so.13.0.\n";
+       s.log = "nvrtc: error: failed to open libnvrtc-builtins.so.13.0.\n";
      }},
 };
 INSTANTIATE_TEST_SUITE_P(P11_to_P14, PackageFailures, testing::ValuesIn(k_rest), name_of);
