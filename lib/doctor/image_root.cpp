@@ -30,7 +30,22 @@ bool is_wanted(std::string_view path, std::uint64_t size) {
          (size < (64U << 20U) && path.ends_with(".so"));
 }
 
-Result<text::Json> read_json(const fs::path& path) {
+/// A saved image may hold links; none of them leads us out of it. A pipe would be waited for.
+Result<void> check_inside(const fs::path& layout, const fs::path& path) {
+  std::error_code error;
+  const auto real = fs::canonical(path, error);
+  const auto base = error ? fs::path() : fs::canonical(layout, error);
+  if (error || !real.string().starts_with(base.string() + "/")) {
+    return fail(ErrorCode::integrity, "the image has no {} of its own", path.filename().string());
+  }
+  if (!fs::is_regular_file(real, error)) {
+    return fail(ErrorCode::integrity, "{} of the image is no file", path.filename().string());
+  }
+  return {};
+}
+
+Result<text::Json> read_json(const fs::path& layout, const fs::path& path) {
+  CUKIT_TRY(check_inside(layout, path));
   CUKIT_TRY_ASSIGN(const auto bytes, read_file(path, k_json_bytes));
   return text::Json::parse(bytes, path.filename().string());
 }
@@ -84,7 +99,7 @@ Result<Parts> parts_of_index(const fs::path& layout, const text::Json& index, in
     }
   }
   CUKIT_TRY_ASSIGN(const auto path, blob(layout, chosen->text_of("digest")));
-  CUKIT_TRY_ASSIGN(const auto inner, read_json(path));
+  CUKIT_TRY_ASSIGN(const auto inner, read_json(layout, path));
   return parts_of_index(layout, inner, depth + 1);
 }
 
@@ -109,28 +124,17 @@ Result<Parts> parts_of_saved(const fs::path& layout, const text::Json& manifest)
 
 Result<Parts> find_parts(const fs::path& layout) {
   if (path_exists(layout / "index.json")) {
-    CUKIT_TRY_ASSIGN(const auto index, read_json(layout / "index.json"));
+    CUKIT_TRY_ASSIGN(const auto index, read_json(layout, layout / "index.json"));
     return parts_of_index(layout, index, 0);
   }
-  CUKIT_TRY_ASSIGN(const auto manifest, read_json(layout / "manifest.json"));
+  CUKIT_TRY_ASSIGN(const auto manifest, read_json(layout, layout / "manifest.json"));
   return parts_of_saved(layout, manifest);
 }
 
-/// A saved image may hold links; none of them leads us out of it.
-Result<void> check_inside(const fs::path& layout, const fs::path& path) {
-  std::error_code error;
-  const auto real = fs::canonical(path, error);
-  const auto base = error ? fs::path() : fs::canonical(layout, error);
-  if (error || !real.string().starts_with(base.string() + "/")) {
-    return fail(ErrorCode::integrity, "the image has no {} of its own", path.filename().string());
-  }
-  return {};
-}
-
-Environment environment_of(const fs::path& config) {
+Environment environment_of(const fs::path& layout, const fs::path& config) {
   Environment environment;
   environment.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-  const auto json = read_json(config);
+  const auto json = read_json(layout, config);
   const auto* inner = json ? json->find("config") : nullptr;
   const auto* list = inner == nullptr ? nullptr : inner->find("Env");
   for (const auto& item : list == nullptr ? std::vector<text::Json>() : list->items()) {
@@ -146,8 +150,8 @@ Environment environment_of(const fs::path& config) {
 
 bool is_image(const fs::path& path) {
   std::error_code error;
-  return fs::is_regular_file(path, error) ||
-         (path_exists(path / "oci-layout") && path_exists(path / "index.json"));
+  return fs::is_regular_file(path, error) || (fs::is_regular_file(path / "oci-layout", error) &&
+                                              fs::is_regular_file(path / "index.json", error));
 }
 
 Result<ImageRoot> open_image(const fs::path& path, const fs::path& scratch) {
@@ -183,7 +187,7 @@ Result<ImageRoot> open_image(const fs::path& path, const fs::path& scratch) {
                                       "its files were not read",
                                       budget.passed_over));
   }
-  image.environment = environment_of(parts.config);
+  image.environment = environment_of(layout, parts.config);
   return image;
 }
 

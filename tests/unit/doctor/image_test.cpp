@@ -3,6 +3,8 @@
 #include "cases.hpp"
 #include "doctor/image_root.hpp"
 
+#include <sys/stat.h>
+
 namespace cukit::doctor {
 namespace {
 
@@ -103,6 +105,15 @@ TEST_F(Images, damaged_ones_are_errors) {
                 .exit_code,
             0);
   EXPECT_FALSE(open_image(work.path() / "layout", work.path()));
+}
+
+TEST(Image, pipes_in_the_place_of_its_files_make_it_a_folder_like_any_other) {
+  const auto folder = TempDirectory::create(fs::temp_directory_path(), "cukit-image-").value();
+  for (const char* name : {"oci-layout", "index.json", "manifest.json"}) {
+    ASSERT_EQ(::mkfifo((folder.path() / name).c_str(), 0600), 0);
+  }
+  EXPECT_FALSE(is_image(folder.path()));
+  EXPECT_FALSE(open_image(folder.path(), fs::temp_directory_path()));
 }
 
 } // namespace
