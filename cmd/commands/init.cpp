@@ -4,6 +4,7 @@
 #include "command_line.hpp"
 #include "commands/locks.hpp"
 #include "doctor/doctor.hpp"
+#include "model/shell_command.hpp"
 #include "model/toolkit_name.hpp"
 #include "pipeline/draft.hpp"
 
@@ -159,8 +160,8 @@ Result<int> run_init(Invocation& invocation, const InitOptions& options) {
   } else if (to_screen) {
     ui::print_data(text);
   } else {
-    ui::print(fmt::format("{}: written; look at it, then `cukit up {}`\n", options.output,
-                          options.output));
+    ui::print(fmt::format("{}: written; look at it, then `{}`\n", options.output,
+                          ShellCommand({"cukit", "up", options.output}).text()));
   }
   return 0;
 }

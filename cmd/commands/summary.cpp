@@ -1,6 +1,7 @@
 #include "commands/summary.hpp"
 
 #include "base/strings.hpp"
+#include "model/shell_command.hpp"
 
 #include <algorithm>
 #include <set>
@@ -171,10 +172,10 @@ std::string up_text(const ui::Terminal& terminal, const pipeline::UpResult& resu
     out += fmt::format("  {}\n",
                        terminal.paint(Style::warn, "not validated: nothing was compiled with it"));
   }
-  if (!failed && !result.name.empty()) {
-    out += fmt::format("  use it  eval \"$(cukit env {})\"\n", result.name);
-  } else if (!failed) {
-    out += fmt::format("  use it  eval \"$(cukit env {})\"\n", result.tree->path.string());
+  if (!failed) {
+    const auto which = result.name.empty() ? result.tree->path.string() : result.name;
+    out += fmt::format("  use it  {}\n",
+                       ShellCommand::evaluates(ShellCommand({"cukit", "env", which})).text());
   }
   return out;
 }

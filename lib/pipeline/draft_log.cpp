@@ -1,5 +1,6 @@
 // What the log of a failed build names: a manifest that describes the same wish.
 #include "base/strings.hpp"
+#include "model/shell_command.hpp"
 #include "pipeline/draft.hpp"
 
 #include <algorithm>
@@ -97,8 +98,8 @@ Result<void> add_log(Draft& draft, std::string_view log, const std::string& file
               .message = "the log names no GPU target, no torch and no nvcc",
               .where = file,
               .hint = fmt::format("take the log of the build that failed, with the command lines "
-                                  "of nvcc in it; `cukit doctor --log {}` says more",
-                                  file)});
+                                  "of nvcc in it; `{}` says more",
+                                  ShellCommand({"cukit", "doctor", "--log", file}).text())});
   }
   if (!gpus.empty()) {
     draft.add({.key = "gpus",

@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "pipeline/draft.hpp"
 #include "text/json.hpp"
+#include "text/yaml_write.hpp"
 
 #include <algorithm>
 #include <regex>
@@ -58,7 +59,7 @@ Result<void> add_venv(Draft& draft, const Venv& venv, const fs::path& folder,
   if (!venv.torches.empty()) {
     CUKIT_TRY_ASSIGN(const auto torch, torch_of(venv, folder, folder.string()));
     draft.add({.key = "pytorch",
-               .value = fmt::format("{{venv: \"{}\"}}", written),
+               .value = fmt::format("{{venv: {}}}", text::yaml_quoted(written)),
                .comment = fmt::format("torch {} there was built with CUDA {}", torch.version,
                                       torch.cuda.text())});
     add("torch-extensions", "torch");

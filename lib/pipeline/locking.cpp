@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
 #include "host/machine.hpp"
+#include "model/shell_command.hpp"
 #include "pipeline/kept.hpp"
 #include "pipeline/offers.hpp"
 #include "pipeline/venv.hpp"
@@ -146,7 +147,8 @@ tl::unexpected<Failure> stale_error(const Locked& result) {
       .code = ErrorCode::expected_no,
       .message = fmt::format("the lock {} does not hold: {}", result.path.string(), result.why),
       .where = result.manifest.file,
-      .hint = fmt::format("run `cukit lock {}` and commit the result", result.manifest.file)}));
+      .hint = fmt::format("run `{}` and commit the result",
+                          ShellCommand({"cukit", "lock", result.manifest.file}).text())}));
 }
 
 /// The text of a lock; of a link that leads to nothing, as of an empty file, there is none.

@@ -1,5 +1,7 @@
 #include "store/system_store.hpp"
 
+#include "model/shell_command.hpp"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,8 +29,9 @@ Result<void> check_folder_of_store(const fs::path& folder, bool may_be_sticky) {
   }
   const bool sticky = may_be_sticky && (info.st_mode & S_ISVTX) != 0;
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !sticky) {
-    return refused(folder, "others than its owner can write it",
-                   fmt::format("run `chmod go-w {}`", folder.string()));
+    return refused(
+        folder, "others than its owner can write it",
+        fmt::format("run `{}`", ShellCommand({"chmod", "go-w", folder.string()}).text()));
   }
   return {};
 }

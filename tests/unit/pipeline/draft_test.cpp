@@ -98,6 +98,18 @@ TEST_F(DraftTest, a_venv_names_its_torch_and_its_consumers) {
                                   Not(HasSubstr("nvidia-cuda-runtime"))));
 }
 
+TEST_F(DraftTest, a_venvs_path_adds_no_key_of_its_own) {
+  const std::string name = "a\"}\nhost: {compiler: \"x";
+  file(name + "/lib/python3.12/site-packages/torch/version.py",
+       "__version__ = '2.11.0+cu130'\ncuda: Optional[str] = '13.0'\n");
+  const auto venv = read_venv(folder_.path() / name, "test");
+  ASSERT_TRUE(venv.has_value());
+  auto draft = named();
+  ASSERT_TRUE(add_venv(draft, *venv, folder_.path() / name, name, recipes()).has_value());
+  add_machine(draft, {}, std::nullopt);
+  EXPECT_EQ(read(draft).pytorch_venv->text, name);
+}
+
 TEST_F(DraftTest, a_venv_that_is_none_or_holds_no_cuda_is_an_error) {
   EXPECT_EQ(read_venv(folder_.path() / "nothing", "m.yaml:3:1").error().where, "m.yaml:3:1");
   file("venv/lib/python3.12/site-packages/torch/version.py",
