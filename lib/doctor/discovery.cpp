@@ -34,15 +34,10 @@ std::string step_text(const knowledge::DiscoveryStep& step) {
 }
 
 const host::Toolkit* kit_at(const host::Snapshot& snapshot, std::string_view root) {
-  while (root.size() > 1 && root.ends_with('/')) {
-    root.remove_suffix(1);
-  }
-  for (const auto& kit : snapshot.toolkits) {
-    if (kit.root == root || kit.real == root) {
-      return &kit;
-    }
-  }
-  return nullptr;
+  const auto& kits = snapshot.toolkits;
+  const auto found = std::find_if(kits.begin(), kits.end(),
+                                  [&](const auto& kit) { return host::is_root_of(kit, root); });
+  return found == kits.end() ? nullptr : &*found;
 }
 
 /// The value that a step finds, before anybody looks whether it is any good.

@@ -108,8 +108,7 @@ void wrong_folder(const Context& context, Findings& findings) {
       continue;
     }
     const auto* kit = host::toolkit_of(context.snapshot, value);
-    const bool is_root = kit != nullptr && (kit->root == stripped(value) || kit->real == value ||
-                                            kit->root + "/" == value);
+    const bool is_root = kit != nullptr && host::is_root_of(*kit, value);
     if ((is_root && kit->tools.contains("nvcc")) || !is_used_root(context, name)) {
       continue;
     }

@@ -217,6 +217,7 @@ std::set<std::string> paths_of(const Snapshot& snapshot) {
   std::set<std::string> paths;
   for (const auto& kit : snapshot.toolkits) {
     paths.insert({kit.root, kit.real, kit.include, kit.root + "/bin"});
+    paths.insert(kit.aliases.begin(), kit.aliases.end());
     for (const auto& [name, tool] : kit.tools) {
       paths.insert({tool.path, tool.real});
     }

@@ -140,27 +140,34 @@ ElfFacts read_elf_facts(const RootView& view, std::string_view path, bool with_s
   return facts;
 }
 
-std::string text_after(const RootView& view, std::string_view path, std::string_view marker) {
-  const auto fd = view.open(path);
-  if (!fd) {
-    return {};
+namespace {
+
+/// Where the next bytes are that are more than a hole; `end` when there are none.
+std::uint64_t next_data(int fd, std::uint64_t offset, std::uint64_t end) {
+  const auto data = ::lseek(fd, static_cast<off_t>(offset), SEEK_DATA);
+  if (data < 0) {
+    return errno == ENXIO ? end : offset;
   }
-  Range range{0, k_scan_limit};
-  if (const auto elf = map_elf(fd->get())) {
-    range = read_only_data(elf.get()).value_or(range);
-  }
+  return std::min(static_cast<std::uint64_t>(data), end);
+}
+
+std::string find_text(const RootView& view, int fd, const Range& range, std::string_view marker) {
   const std::size_t overlap = marker.size() + 96;
   std::string buffer;
   std::uint64_t offset = range.offset;
-  const auto size = ::lseek(fd->get(), 0, SEEK_END);
+  const auto size = ::lseek(fd, 0, SEEK_END);
   const std::uint64_t end =
       std::min<std::uint64_t>(range.offset + std::min(range.size, k_scan_limit),
                               size < 0 ? 0 : static_cast<std::uint64_t>(size));
   while (offset < end) {
+    if (const auto data = next_data(fd, offset, end); data > offset) {
+      buffer.clear();
+      offset = data;
+      continue;
+    }
     const std::size_t kept = buffer.size();
     buffer.resize(kept + k_piece);
-    const ssize_t got =
-        ::pread(fd->get(), buffer.data() + kept, k_piece, static_cast<off_t>(offset));
+    const ssize_t got = ::pread(fd, buffer.data() + kept, k_piece, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) {
       buffer.resize(kept);
       continue;
@@ -183,6 +190,26 @@ std::string text_after(const RootView& view, std::string_view path, std::string_
     buffer.erase(0, buffer.size() - std::min(buffer.size(), overlap));
   }
   return {};
+}
+
+} // namespace
+
+std::string text_after(const RootView& view, std::string_view path, std::string_view marker) {
+  const auto entry = view.find(path);
+  if (!entry) {
+    return {};
+  }
+  auto& known = view.remembered(fmt::format("{} of {}", marker, entry->real));
+  if (known) {
+    return *known;
+  }
+  const auto fd = view.open(entry->real);
+  Range range{0, k_scan_limit};
+  if (const auto elf = fd ? map_elf(fd->get()) : nullptr) {
+    range = read_only_data(elf.get()).value_or(range);
+  }
+  known = fd ? find_text(view, fd->get(), range, marker) : std::string();
+  return *known;
 }
 
 std::string release_in(std::string_view text) {

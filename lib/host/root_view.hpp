@@ -55,6 +55,10 @@ public:
   /// Counts what a reader of open() reads; false when there is no budget left.
   bool spend(std::uint64_t bytes) const;
   [[nodiscard]] bool is_spent() const { return is_spent_; }
+  /// Room for what a reader found out, by a name of its own: one file is reached in several ways.
+  [[nodiscard]] std::optional<std::string>& remembered(const std::string& name) const {
+    return remembered_[name];
+  }
 
 private:
   /// Where a path of find() lies on this machine.
@@ -67,6 +71,7 @@ private:
   std::chrono::steady_clock::time_point end_;
   mutable std::uint64_t spent_ = 0;
   mutable bool is_spent_ = false;
+  mutable std::map<std::string, std::optional<std::string>> remembered_;
   mutable std::map<std::string, std::optional<std::string>, std::less<>>
       folders_; ///< folder as asked for -> real
 };

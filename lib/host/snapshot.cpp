@@ -12,6 +12,7 @@ namespace cukit::host {
 namespace {
 
 constexpr std::size_t k_toolkits = 256;
+constexpr std::size_t k_aliases = 64;
 
 /// Whether a variable concerns CUDA or building, and has nothing of a secret in its name.
 bool is_kept(std::string_view name) {
@@ -42,6 +43,12 @@ void add_toolkit(Snapshot& snapshot, const RootView& view, const Candidate& cand
     if (known.real == entry->real) {
       if (known.environment.empty()) {
         known.environment = candidate.environment;
+      }
+      if (candidate.root != known.root && candidate.root != known.real &&
+          known.aliases.size() < k_aliases &&
+          std::find(known.aliases.begin(), known.aliases.end(), candidate.root) ==
+              known.aliases.end()) {
+        known.aliases.push_back(candidate.root);
       }
       if (std::find(known.found_by.begin(), known.found_by.end(), candidate.found_by) ==
           known.found_by.end()) {
@@ -215,15 +222,26 @@ const Toolkit* toolkit_of(const Snapshot& snapshot, std::string_view path) {
   const Toolkit* best = nullptr;
   std::size_t length = 0;
   for (const auto& kit : snapshot.toolkits) {
-    for (const auto& root : {kit.root, kit.real}) {
+    const auto consider = [&](const std::string& root) {
       if ((path == root || path.starts_with(root == "/" ? root : root + "/")) &&
           root.size() > length) {
         best = &kit;
         length = root.size();
       }
-    }
+    };
+    consider(kit.root);
+    consider(kit.real);
+    std::for_each(kit.aliases.begin(), kit.aliases.end(), consider);
   }
   return best;
+}
+
+bool is_root_of(const Toolkit& kit, std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) {
+    path.remove_suffix(1);
+  }
+  return path == kit.root || path == kit.real ||
+         std::find(kit.aliases.begin(), kit.aliases.end(), path) != kit.aliases.end();
 }
 
 const Distribution* find_distribution(const PythonEnvironment& python, std::string_view name) {

@@ -32,6 +32,7 @@ struct Tool {
 struct Toolkit {
   std::string root = {}; ///< as it was reached first
   std::string real = {};
+  std::vector<std::string> aliases = {};  ///< further ways by which it was reached
   std::vector<std::string> found_by = {}; ///< CUDA_HOME, PATH, /usr/local/cuda, wheels, conda ...
   std::string environment = {};           ///< prefix of the Python environment that it is part of
   std::map<std::string, Tool> tools = {}; ///< nvcc, cicc, ptxas, nvlink, fatbinary, cudafe++ ...
@@ -171,7 +172,7 @@ struct SnapshotRequest {
   bool ask_devices = true; ///< live only: let a child process ask the driver when a GPU is there
   /// What a look may cost: bytes read and names looked up, and time. What was not looked at for
   /// that is said in Snapshot::notes.
-  std::uint64_t byte_budget = 8ULL << 30U;
+  std::uint64_t byte_budget = 8'000'000'000;
   std::chrono::milliseconds time_budget = std::chrono::seconds(30);
 };
 
@@ -186,6 +187,8 @@ Result<Snapshot> snapshot_from_json(const text::Json& json, const std::string& n
 
 /// The toolkit that holds this path (nvcc, a header), or nullptr.
 const Toolkit* toolkit_of(const Snapshot& snapshot, std::string_view path);
+/// Whether the path is the toolkit's root itself, by any of its names.
+bool is_root_of(const Toolkit& kit, std::string_view path);
 const Distribution* find_distribution(const PythonEnvironment& python, std::string_view name);
 
 } // namespace cukit::host

@@ -17,6 +17,7 @@ template <typename V> void fields(V& v, Tool& x) {
 template <typename V> void fields(V& v, Toolkit& x) {
   v("root", x.root);
   v("real", x.real);
+  v("aliases", x.aliases);
   v("found_by", x.found_by);
   v("environment", x.environment);
   v("tools", x.tools);

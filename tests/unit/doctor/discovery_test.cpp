@@ -89,6 +89,21 @@ TEST_F(ThreeToolkits, says_where_it_looked_and_what_it_passed_over) {
   EXPECT_EQ(all.at("flashinfer").nvcc, "");
 }
 
+TEST(Discovery, a_toolkit_is_found_by_a_name_that_is_not_its_first) {
+  Scene scene;
+  scene.root.toolkit("/opt/real", "13.0.88");
+  scene.root.link("/srv/cuda", "/opt/real");
+  scene.root.link("/usr/local/cuda", "/opt/real");
+  scene.root.environment.set("CUDA_ROOT", "/srv/cuda"); // reached first, and used by nobody
+  venv(scene, "flashinfer-python");
+  for (const auto& found : diagnosis_of(scene).consumers) {
+    if (found.consumer == "flashinfer") {
+      EXPECT_NE(found.nvcc, ""); // /usr/local/cuda, where it looks, is a name of /srv/cuda
+      EXPECT_EQ(found.verdict, Verdict::works) << found.why;
+    }
+  }
+}
+
 TEST(Discovery, a_consumer_is_a_file_and_no_code) {
   test::FakeRoot root;
   for (const char* file : {"doctor/rules.yaml", "doctor/messages.yaml", "knowledge/gpus.yaml",

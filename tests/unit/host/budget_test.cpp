@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +25,12 @@ void make_pipe(const test::FakeRoot& root, const std::string& path) {
   std::error_code error;
   fs::remove(place, error);
   ASSERT_EQ(::mkfifo(place.c_str(), 0755), 0);
+}
+
+bool write_text_at(const fs::path& path, off_t offset, std::string_view text) {
+  const auto fd = open_file(path, O_WRONLY);
+  return fd &&
+         ::pwrite(fd->get(), text.data(), text.size(), offset) == static_cast<ssize_t>(text.size());
 }
 
 TEST(Snapshot, pipes_in_the_place_of_files_are_passed_over) {
@@ -73,8 +80,11 @@ TEST(Snapshot, says_what_its_budget_did_not_reach_and_takes_no_half_toolkit) {
              std::string("\x7f"
                          "ELF"),
              0755);
-    // sparse: nothing on the disk, a million bytes to read
-    ASSERT_EQ(::truncate((root.path() / (folder.substr(1) + "/bin/nvcc")).c_str(), 1'000'000), 0);
+    root.put(folder + "/bin/nvcc",
+             "\x7f"
+             "ELF" +
+                 std::string(1'000'000, 'x'),
+             0755);
   }
   const auto whole = take_snapshot({.root = root.path(), .environment = root.environment});
   EXPECT_THAT(whole.notes, IsEmpty());
@@ -87,6 +97,45 @@ TEST(Snapshot, says_what_its_budget_did_not_reach_and_takes_no_half_toolkit) {
                                    .time_budget = std::chrono::milliseconds(0)});
   EXPECT_EQ(late.notes.size(), 1U);
   EXPECT_THAT(late.toolkits, IsEmpty());
+}
+
+TEST(Snapshot, holes_of_sparse_files_cost_nothing) {
+  test::FakeRoot root;
+  for (int i = 0; i < 40; ++i) {
+    const auto name = fmt::format("/opt/cuda-{}/bin/nvcc", i);
+    root.put(name,
+             "\x7f"
+             "ELF",
+             0755);
+    ASSERT_EQ(::truncate((root.path() / name.substr(1)).c_str(), off_t(4) << 30), 0);
+  }
+  // text behind a hole is found
+  const auto last = root.path() / "opt/cuda-7/bin/nvcc";
+  CUKIT_ENSURE(
+      write_text_at(last, off_t(100) << 20, "Cuda compilation tools, release 13.0, V13.0.88"),
+      "written");
+  const auto snapshot = take_snapshot(
+      {.root = root.path(), .environment = root.environment, .byte_budget = 100'000'000});
+  EXPECT_THAT(snapshot.notes, IsEmpty());
+  EXPECT_EQ(snapshot.toolkits.size(), 40U);
+  EXPECT_EQ(toolkit_of(snapshot, "/opt/cuda-7")->tools.at("nvcc").version, "13.0.88");
+}
+
+TEST(Snapshot, a_toolkit_is_found_by_each_of_its_names) {
+  test::FakeRoot root;
+  root.toolkit("/opt/real", "13.0.88");
+  root.link("/usr/local/cuda", "/opt/real");
+  root.link("/usr/local/cuda-13", "/opt/real");
+  root.link("/srv/cuda", "/opt/real");
+  root.environment.set("CUDA_HOME", "/srv/cuda");
+  const auto taken = take_snapshot({.root = root.path(), .environment = root.environment});
+  const auto snapshot = snapshot_from_json(to_json(taken), "snapshot");
+  ASSERT_TRUE(snapshot);
+  ASSERT_EQ(snapshot->toolkits.size(), 1U);
+  for (const char* name : {"/opt/real", "/usr/local/cuda", "/usr/local/cuda-13", "/srv/cuda"}) {
+    EXPECT_EQ(toolkit_of(*snapshot, name), &snapshot->toolkits[0]) << name;
+    EXPECT_TRUE(is_root_of(snapshot->toolkits[0], std::string(name) + "/")) << name;
+  }
 }
 
 TEST(Snapshot, a_PATH_without_end_is_looked_at_in_part) {
