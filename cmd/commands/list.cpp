@@ -89,6 +89,7 @@ text::Json generation_json(const Row& row) {
       .set("number", row.generation.number)
       .set("current", row.current)
       .set("made", row.generation.made)
+      .set("manifest", row.generation.manifest)
       .set("release", row.release)
       .set("tree", row.path.string())
       .set("present", row.tree.has_value());

@@ -79,6 +79,10 @@ TEST_F(Words, that_name_a_manifest_mean_its_own_lock_though_another_project_took
   const auto of_b = tree("cukit").string();
   ASSERT_NE(of_a, of_b);
 
+  EXPECT_THAT(run({"list", "--json"}),
+              AllOf(HasSubstr((playground.path() / "a/cukit.yaml").string()),
+                    HasSubstr((playground.path() / "b/cukit.yaml").string())));
+
   EXPECT_EQ(path_of("a/cukit.yaml"), of_a);
   EXPECT_EQ(path_of("./b/cukit.yaml"), of_b);
   EXPECT_EQ(path_of("a/cukit.lock.yaml"), of_a);
