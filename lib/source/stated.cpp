@@ -48,21 +48,6 @@ bool is_scheme(std::string_view text) {
   });
 }
 
-/// A password as people write it, with characters that end the host of a URL: a piece of it would
-/// be asked for as a host.
-bool has_open_login(std::string_view url) {
-  const auto rest = url.substr(url.find("://") + 3);
-  const auto head = rest.substr(0, rest.find('/'));
-  const auto at = head.rfind('@');
-  if (at != std::string_view::npos) {
-    return head.find_first_of("?#") < at;
-  }
-  const auto colon = head.find(':', head.starts_with('[') ? head.find(']') : 0);
-  const auto port = colon == std::string_view::npos ? "" : head.substr(colon + 1);
-  return port.find_first_not_of("0123456789") != std::string_view::npos &&
-         rest.find('@') != std::string_view::npos;
-}
-
 std::string folder_text(const fs::path& path) {
   auto text = path.lexically_normal().string();
   while (text.size() > 1 && text.ends_with('/')) {
@@ -98,10 +83,6 @@ Result<Address> address(std::string_view text, std::string origin, const fs::pat
     }
     if (url.find(' ') != std::string::npos || url.size() <= scheme.size() + 3) {
       return refuse(text, std::move(origin), "is no address of an index");
-    }
-    if (has_open_login(url)) {
-      return refuse(text, std::move(origin),
-                    "has a login that holds ?, # or /: write %3F, %23 or %2F for them");
     }
     return Address{.location = std::move(url), .origin = std::move(origin), .named_by_user = true};
   }

@@ -254,8 +254,8 @@ TEST_F(Shell, a_home_whose_path_no_variable_can_hold_is_refused) {
   // One that was made elsewhere and moved there.
   ASSERT_EQ(sh("cukit up --no-validate --prefix p demo.yaml && mv p p:q").exit_code, 0);
   for (const auto* command : {"env ./p:q", "env --json ./p:q"}) {
-    const auto done = sh(fmt::format("cukit {}", command));
-    EXPECT_EQ(done.exit_code, 2) << done.output;
+    const auto moved = sh(fmt::format("cukit {}", command));
+    EXPECT_EQ(moved.exit_code, 2) << moved.output;
   }
   EXPECT_EQ(sh("cukit run ./p:q -- true").exit_code, 125);
 }
