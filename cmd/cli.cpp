@@ -173,7 +173,7 @@ Result<OpenSession> open_session(Invocation& invocation, const pipeline::Setting
     CUKIT_TRY(check_place(home, prefix.string()));
     const auto parent = prefix.parent_path();
     CUKIT_TRY_ASSIGN(result.temporary_home,
-                     TempDirectory::create(parent.empty() ? "/" : parent, ".cukit-home-"));
+                     HeldDirectory::create(parent.empty() ? "/" : parent, temporary::k_home));
     home.root = result.temporary_home->path();
     home.cache = home.root / "cache";
   } else {

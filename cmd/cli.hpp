@@ -2,6 +2,7 @@
 // appears only under cmd/.
 #pragma once
 
+#include "base/temporary.hpp"
 #include "pipeline/session.hpp"
 #include "text/json.hpp"
 #include "ui/output.hpp"
@@ -111,7 +112,7 @@ Result<std::vector<Platform>> parse_platforms(const std::vector<std::string>& na
 /// temporary folder beside the prefix and is gone when the session is: nothing but the prefix is
 /// left.
 struct OpenSession {
-  std::optional<TempDirectory> temporary_home;
+  std::optional<HeldDirectory> temporary_home;
   std::unique_ptr<pipeline::Session> session;
 };
 Result<OpenSession> open_session(Invocation& invocation, const pipeline::Settings& settings);

@@ -103,9 +103,8 @@ Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorO
     request.root = options.root;
     request.environment = default_environment();
     if (doctor::is_image(options.root)) {
-      CUKIT_TRY_ASSIGN(
-          image,
-          doctor::open_image(options.root, invocation.environment.get("TMPDIR").value_or("/tmp")));
+      CUKIT_TRY_ASSIGN(image,
+                       doctor::open_image(options.root, temporary_folder(invocation.environment)));
       for (const auto& note : image->notes) {
         invocation.progress->say(note);
       }

@@ -1,5 +1,6 @@
 #include "base/limits.hpp"
 #include "base/strings.hpp"
+#include "base/temporary.hpp"
 #include "commands/summary.hpp"
 #include "pipeline/bundle.hpp"
 #include "pipeline/entries.hpp"
@@ -155,10 +156,10 @@ int run_up(Invocation& invocation, UpOptions options) {
   if (!settings) {
     return report(invocation, settings.error());
   }
-  std::optional<TempDirectory> unpacked;
+  std::optional<HeldDirectory> unpacked;
   if (!options.settings.bundle.empty()) {
-    auto folder = TempDirectory::create(invocation.environment.get("TMPDIR").value_or("/tmp"),
-                                        "cukit-bundle-");
+    auto folder =
+        HeldDirectory::create(temporary_folder(invocation.environment), temporary::k_manifests);
     auto names = folder ? bundled_manifests(options, folder->path())
                         : Result<std::vector<std::string>>(tl::unexpected<Error>(folder.error()));
     if (!names) {

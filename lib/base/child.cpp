@@ -3,12 +3,14 @@
 #include "base/fd.hpp"
 #include "base/start_failure.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h> // NOLINT(modernize-deprecated-headers): kill and sigset are POSIX
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +63,45 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   ::_exit(127);
 }
 
+int collect(pid_t process) {
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+/// Every descriptor but one: what this process has locked must not stay locked by its child.
+void close_others(int kept) {
+#ifdef SYS_close_range
+  const auto number = static_cast<unsigned>(kept);
+  if ((number == 0 || ::syscall(SYS_close_range, 0U, number - 1, 0U) == 0) &&
+      ::syscall(SYS_close_range, number + 1, ~0U, 0U) == 0) {
+    return;
+  }
+#endif
+  const long most = std::min<long>(::sysconf(_SC_OPEN_MAX), 1L << 20L);
+  for (int fd = 0; fd < most; ++fd) {
+    if (fd != kept) {
+      ::close(fd);
+    }
+  }
+}
+
+// Between fork and _exit only async-signal-safe calls are made.
+[[noreturn]] void watch_group(pid_t leader, int alive) {
+  if (::setpgid(0, leader) != 0) {
+    ::_exit(1);
+  }
+  close_others(alive);
+  char byte = 0;
+  while (::read(alive, &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::kill(0, SIGKILL); // the end of the pipe: nobody is left who would wait for the group
+  ::_exit(0);
+}
+
+/// The child's process group. A member of it that only waits kills it when this process dies, in
+/// whatever way: nobody else would, a killed process says nothing to its children.
 class Group {
 public:
   explicit Group(pid_t leader) : leader_(leader) {}
@@ -72,17 +113,33 @@ public:
       wait();
     }
   }
+  Result<void> watch() {
+    CUKIT_TRY_ASSIGN(Pipe pipe, make_pipe());
+    watcher_ = ::fork();
+    if (watcher_ == 0) {
+      watch_group(leader_, pipe.read.get());
+    }
+    if (watcher_ < 0) {
+      return fail_errno(errno, "cannot start a process");
+    }
+    ::setpgid(watcher_, leader_); // also here: whoever is first
+    alive_ = std::move(pipe.write);
+    return {};
+  }
   void kill() const { ::kill(-leader_, SIGKILL); }
   int wait() {
-    int status = 0;
-    while (::waitpid(leader_, &status, 0) < 0 && errno == EINTR) {
+    const int status = collect(std::exchange(leader_, 0));
+    if (watcher_ > 0) {
+      ::kill(watcher_, SIGKILL);
+      collect(std::exchange(watcher_, 0));
     }
-    leader_ = 0;
     return status;
   }
 
 private:
   pid_t leader_;
+  pid_t watcher_ = 0;
+  Fd alive_; ///< closed by the kernel when this process ends
 };
 
 void read_some(Fd& fd, std::string& into, std::uint64_t limit, bool& cut) {
@@ -193,6 +250,7 @@ Result<Finished> run_command(const Command& command, const std::stop_token& stop
   }
   ::setpgid(pid, pid); // also here: whoever is first, the group exists before it is killed
   Group group(pid);
+  CUKIT_TRY(group.watch());
   out.write = Fd();
   err.write = Fd();
   in.read = Fd();

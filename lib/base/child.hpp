@@ -1,6 +1,6 @@
 // A child process in a process group of its own, with its output captured and bounded. When the
-// time is up, a stop is asked for or the value dies, the whole group is killed, so that nvcc's
-// helpers and a hanging kernel go too.
+// time is up, a stop is asked for, the value dies or this process is killed, the whole group is
+// killed, so that nvcc's helpers and a hanging kernel go too.
 #pragma once
 
 #include "base/environment.hpp"

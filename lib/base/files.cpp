@@ -2,6 +2,7 @@
 
 #include "base/stale.hpp"
 #include "base/strings.hpp"
+#include "base/temporary.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +10,6 @@
 #include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
-#include <random>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -117,36 +117,51 @@ Result<void> write_all(int fd, std::string_view bytes) {
 
 namespace {
 
-std::string unique_suffix() {
-  static thread_local std::mt19937_64 engine(std::random_device{}());
-  return fmt::format("{:016x}", engine());
-}
-
-Result<void> fill_new_file(const fs::path& path, std::string_view bytes, unsigned mode) {
-  CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+/// Makes `temporary` with these bytes. The result keeps it locked; closed: a sweep was faster.
+Result<Fd> fill_new_file(const fs::path& temporary, std::string_view bytes, unsigned mode) {
+  CUKIT_TRY_ASSIGN(Fd fd, open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  CUKIT_TRY_ASSIGN(Fd hold, hold_temporary(fd, temporary));
+  if (!hold.is_open()) {
+    return hold;
+  }
   CUKIT_TRY(write_all(fd.get(), bytes));
   if (::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0) {
-    return fail_errno(errno, "cannot finish {}", path.string());
+    return fail_errno(errno, "cannot finish {}", temporary.string());
   }
-  return fd.close();
+  CUKIT_TRY(fd.close());
+  return hold;
+}
+
+/// False: a sweep of another process was faster.
+Result<bool> replace(const fs::path& temporary, const fs::path& path, std::string_view bytes,
+                     unsigned mode) {
+  CUKIT_TRY_ASSIGN(const Fd hold, fill_new_file(temporary, bytes, mode));
+  if (!hold.is_open()) {
+    return false;
+  }
+  CUKIT_TRY(rename_path(temporary, path));
+  return true;
 }
 
 } // namespace
 
 Result<void> write_file_atomic(const fs::path& path, std::string_view bytes, unsigned mode) {
+  CUKIT_TRY(check_replaceable(path));
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::path temporary =
-      folder / fmt::format(".{}.{}", path.filename().string(), unique_suffix());
-  auto written = fill_new_file(temporary, bytes, mode);
-  if (written) {
-    written = rename_path(temporary, path);
+  const auto prefix = fmt::format(".{}.", path.filename().string());
+  sweep_temporary_files(folder, prefix);
+  while (true) {
+    const fs::path temporary = folder / (prefix + unique_suffix());
+    auto written = replace(temporary, path, bytes, mode);
+    if (!written) {
+      ::unlink(temporary.c_str());
+      return tl::unexpected<Error>(
+          std::move(written.error()).under(fmt::format("cannot write {}", path.string())));
+    }
+    if (*written) {
+      return sync_directory(folder);
+    }
   }
-  if (!written) {
-    ::unlink(temporary.c_str());
-    return tl::unexpected<Error>(
-        std::move(written.error()).under(fmt::format("cannot write {}", path.string())));
-  }
-  return sync_directory(folder);
 }
 
 Result<void> create_file(const fs::path& path, std::string_view bytes, unsigned mode) {
@@ -185,24 +200,38 @@ namespace {
 
 Result<void> remove_entries(int folder_fd, const std::string& shown);
 
+// Somebody else may remove the same folder at the same time, or put one more name into it.
+constexpr int k_removals = 8;
+
 Result<void> remove_entry(int parent, const char* name, const std::string& shown) {
-  if (look_twice([&] { return ::unlinkat(parent, name, 0); }) == 0 || errno == ENOENT) {
-    return {};
+  int number = 0;
+  for (int attempt = 0; attempt < k_removals; ++attempt) {
+    if (look_twice([&] { return ::unlinkat(parent, name, 0); }) == 0 || errno == ENOENT) {
+      return {};
+    }
+    number = errno;
+    if (number != EISDIR && number != EPERM) {
+      break;
+    }
+    const Fd folder(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder.is_open()) {
+      if (errno == ENOENT) {
+        return {};
+      }
+      number = errno == ENOTDIR ? number : errno;
+      break;
+    }
+    ::fchmod(folder.get(), 0755); // a tree's folders are read-only
+    CUKIT_TRY(remove_entries(folder.get(), shown));
+    if (::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT) {
+      return {};
+    }
+    number = errno;
+    if (number != ENOTEMPTY && number != EEXIST) {
+      break;
+    }
   }
-  if (errno != EISDIR && errno != EPERM) {
-    return fail_errno(errno, "cannot remove {}", shown);
-  }
-  const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) {
-    return fail_errno(errno, "cannot remove {}", shown);
-  }
-  const Fd folder(fd);
-  ::fchmod(fd, 0755); // a tree's folders are read-only
-  CUKIT_TRY(remove_entries(fd, shown));
-  if (::unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT) {
-    return fail_errno(errno, "cannot remove {}", shown);
-  }
-  return {};
+  return fail_errno(number, "cannot remove {}", shown);
 }
 
 Result<void> remove_entries(int folder_fd, const std::string& shown) {

@@ -155,7 +155,7 @@ bool is_image(const fs::path& path) {
 }
 
 Result<ImageRoot> open_image(const fs::path& path, const fs::path& scratch) {
-  CUKIT_TRY_ASSIGN(auto folder, TempDirectory::create(scratch, "cukit-image-"));
+  CUKIT_TRY_ASSIGN(auto folder, HeldDirectory::create(scratch, temporary::k_image));
   fs::path layout = path;
   std::error_code error;
   archive::LayerBudget outer;

@@ -4,13 +4,12 @@
 // nothing is written outside of the scratch folder, no link is followed, devices are passed over.
 #pragma once
 
-#include "base/environment.hpp"
-#include "base/files.hpp"
+#include "base/temporary.hpp"
 
 namespace cukit::doctor {
 
 struct ImageRoot {
-  TempDirectory folder; ///< removed with the value
+  HeldDirectory folder; ///< removed with the value
   Environment environment;
   std::vector<std::string> notes; ///< what was not read, and why
   [[nodiscard]] fs::path root() const { return folder.path() / "root"; }

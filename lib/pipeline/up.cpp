@@ -1,5 +1,6 @@
 #include "pipeline/up.hpp"
 
+#include "base/temporary.hpp"
 #include "base/user_file.hpp"
 #include "names/names.hpp"
 #include "pipeline/entries.hpp"
@@ -92,6 +93,7 @@ Outcome<UpResult> start(Session& session, const fs::path& manifest_path) {
   if (const auto left = list_directory(session.home.staging()); left && !left->empty()) {
     CUKIT_TRY(store::sweep(session.home));
   }
+  sweep_temporary(temporary_folder(session.environment));
   result.name = takes_name(session) ? result.locked.manifest.name.value : "";
   if (session.settings.lock_mode == LockMode::locked) {
     CUKIT_TRY(meets_requirements(result.locked.lock, session.platform()));

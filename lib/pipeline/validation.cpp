@@ -1,6 +1,7 @@
 #include "pipeline/validation.hpp"
 
 #include "base/strings.hpp"
+#include "base/temporary.hpp"
 #include "host/compiler.hpp"
 
 #include <algorithm>
@@ -162,8 +163,8 @@ Result<Known> known_report(const Session& session, const Sha256& content,
 
 Result<validate::Report> validate_tree(Session& session, const assemble::Tree& tree,
                                        const ValidationPlan& plan, const std::string& key) {
-  const auto temporary = session.environment.get("TMPDIR").value_or("/tmp");
-  CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(temporary, "cukit-validate-"));
+  CUKIT_TRY_ASSIGN(const auto scratch, HeldDirectory::create(temporary_folder(session.environment),
+                                                             temporary::k_validation));
   validate::BuildOptions options;
   options.gpus = plan.gpus;
   options.suites = plan.suites;

@@ -53,9 +53,12 @@ Result<bool> is_free(const Home& home, const fs::path& folder) {
     return true;
   }
   // Shared: that fails while the maker lives, and does not write into the file, whose age counts.
-  CUKIT_TRY_ASSIGN(const auto own,
-                   FileLock::try_acquire(file, FileLock::Mode::shared, without_locks(home)));
-  return own.has_value();
+  auto own = FileLock::try_acquire(file, FileLock::Mode::shared, without_locks(home));
+  if (!own) {
+    // Without the file its maker tidies the folder away at this moment.
+    return path_exists(file) ? Result<bool>(tl::unexpected<Error>(std::move(own.error()))) : true;
+  }
+  return own->has_value();
 }
 
 } // namespace

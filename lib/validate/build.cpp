@@ -1,4 +1,5 @@
 #include "base/strings.hpp"
+#include "base/temporary.hpp"
 #include "base/thread_pool.hpp"
 #include "base/user_file.hpp"
 #include "validate/compile.hpp"
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 
 namespace cukit::validate {
 
@@ -19,16 +21,61 @@ struct Job {
   Compilation compilation;
 };
 
-/// Makes `out`, or empties it when it holds an earlier bundle; somebody's own folder is left alone.
+// Stands in the folder from the first write to the last: a folder without a list is ours still.
+constexpr const char* k_begun = ".cukit-begun";
+
+tl::unexpected<Error> not_ours(const fs::path& out, std::string message) {
+  return tl::unexpected<Error>(Error{.code = ErrorCode::usage,
+                                     .message = std::move(message),
+                                     .where = out.string(),
+                                     .hint = "name one that does not exist yet"});
+}
+
+/// Whether all that a new bundle replaces is of the earlier one.
+Result<void> check_earlier(const fs::path& out) {
+  const auto earlier = load_bundle(out);
+  if (!earlier) {
+    return not_ours(
+        out, fmt::format("the folder for the kernels has a {} that is not cukit's", k_bundle_file));
+  }
+  std::set<std::string> known;
+  for (const auto& program : earlier->programs) {
+    known.insert(program.file.path.text());
+  }
+  for (const auto& library : earlier->libraries) {
+    known.insert(library.path.text());
+  }
+  for (const std::string folder : {"bin/", "lib/"}) {
+    if (!folder_exists(out / folder)) {
+      continue;
+    }
+    CUKIT_TRY_ASSIGN(const auto names, list_directory(out / folder));
+    for (const auto& name : names) {
+      if (!known.contains(folder + name)) {
+        return not_ours(out,
+                        fmt::format("the folder for the kernels holds {}{}, which cukit did not "
+                                    "put there",
+                                    folder, printable(name)));
+      }
+    }
+  }
+  return {};
+}
+
+/// Makes `out`, or empties it when it holds an earlier bundle, or what a killed run made of one;
+/// somebody's own folder and files are left alone.
 Result<void> prepare_folder(const fs::path& out) {
   CUKIT_TRY(make_directories(out));
+  sweep_temporary(out);
   CUKIT_TRY_ASSIGN(const auto names, list_directory(out));
-  if (!names.empty() && !path_exists(out / k_bundle_file)) {
-    auto error = Error{.code = ErrorCode::usage,
-                       .message = "the folder for the kernels is not empty",
-                       .where = out.string()};
-    error.hint = "name one that does not exist yet";
-    return tl::unexpected<Error>(std::move(error));
+  const bool was_begun = path_exists(out / k_begun);
+  if (!was_begun && path_exists(out / k_bundle_file)) {
+    CUKIT_TRY(check_earlier(out));
+  } else if (!was_begun && !names.empty()) {
+    return not_ours(out, "the folder for the kernels is not empty");
+  }
+  if (!was_begun) {
+    CUKIT_TRY(create_file(out / k_begun, ""));
   }
   for (const char* name :
        {k_bundle_file, "bin", "lib"}) { // the list goes first: half a bundle is none
@@ -187,7 +234,7 @@ Result<Report> build(const assemble::Tree& tree, const knowledge::Knowledge& kno
   CUKIT_TRY_ASSIGN(const auto folder, absolute_path(out));
   CUKIT_TRY_ASSIGN(const auto root, absolute_path(tree.path));
   CUKIT_TRY(prepare_folder(folder));
-  CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(folder, ".build-"));
+  CUKIT_TRY_ASSIGN(const auto scratch, HeldDirectory::create(folder, temporary::k_build));
   const Toolchain toolchain{.tree = root,
                             .compiler = compiler,
                             .has_static_cxx = has_static_cxx(compiler, stop),
@@ -215,6 +262,7 @@ Result<Report> build(const assemble::Tree& tree, const knowledge::Knowledge& kno
     }
   }
   CUKIT_TRY(write_file_atomic(folder / k_bundle_file, bundle.json().dump() + "\n"));
+  CUKIT_TRY(remove_tree(folder / k_begun));
   return bundle.report;
 }
 

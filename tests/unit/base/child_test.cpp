@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <sstream>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace cukit {
 namespace {
@@ -25,6 +28,11 @@ bool is_running(const std::string& pid) {
   return stat && stat->find(") Z ") == std::string::npos;
 }
 
+/// Processes that this one has started and not yet collected.
+std::string children() {
+  return read_file("/proc/thread-self/children", 1U << 16U).value_or("");
+}
+
 TEST(Child, row41_a_program_that_hangs_is_killed_with_all_it_started) {
   auto command = shell("sleep 600 & echo $!; sleep 600");
   command.time_limit = 300ms;
@@ -40,6 +48,43 @@ TEST(Child, row41_a_program_that_hangs_is_killed_with_all_it_started) {
     std::this_thread::yield();
   }
   EXPECT_FALSE(is_running(child)) << child;
+}
+
+TEST(Child, a_program_dies_with_all_it_started_when_this_process_is_killed) {
+  const auto folder = TempDirectory::create(fs::temp_directory_path(), "child-").value();
+  const auto note = folder.path() / "pids";
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    static_cast<void>(
+        run_command(shell("trap '' TERM HUP; sleep 600 & echo $! $$ > " + note.string() +
+                          ".new; mv " + note.string() + ".new " + note.string() + "; wait")));
+    ::_exit(0);
+  }
+  for (int i = 0; i < 20'000 && !path_exists(note); ++i) {
+    std::this_thread::sleep_for(1ms);
+  }
+  const auto pids = read_file(note, 1000).value_or("");
+  ::kill(parent, SIGKILL);
+  ASSERT_EQ(::waitpid(parent, nullptr, 0), parent);
+  std::istringstream words(pids);
+  std::string pid;
+  int seen = 0;
+  while (words >> pid) {
+    for (int i = 0; i < 20'000 && is_running(pid); ++i) {
+      std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_FALSE(is_running(pid)) << pid;
+    ++seen;
+  }
+  EXPECT_EQ(seen, 2) << pids;
+}
+
+TEST(Child, nothing_is_left_of_a_program_that_ended) {
+  const auto before = children();
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(run_command(shell("exit 3")));
+  }
+  EXPECT_EQ(children(), before);
 }
 
 TEST(Child, row41_a_program_that_leaves_a_child_with_its_output_open_ends_in_time) {

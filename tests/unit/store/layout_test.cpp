@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace cukit::store {
@@ -112,6 +114,32 @@ TEST_F(LayoutTest, sweep_leaves_a_held_folder_alone) {
   ASSERT_TRUE(swept);
   EXPECT_EQ(*swept, 0);
   EXPECT_TRUE(is_directory(staging->path()));
+}
+
+TEST_F(LayoutTest, sweep_and_owners_that_tidy_away_do_not_disturb_each_other) {
+  ASSERT_TRUE(prepare(home_));
+  std::atomic<int> at_work = 3;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] {
+        for (int n = 0; n < 100; ++n) {
+          const auto staging = Staging::create(home_);
+          EXPECT_TRUE(staging) << staging.error().message;
+          EXPECT_TRUE(make_directories(staging->path() / "files/bin"));
+          EXPECT_TRUE(create_file(staging->path() / "files/bin/nvcc", "bytes"));
+        }
+        --at_work;
+      });
+    }
+    threads.emplace_back([&] {
+      while (at_work > 0) {
+        const auto swept = sweep(home_);
+        EXPECT_TRUE(swept) << swept.error().message;
+      }
+    });
+  }
+  EXPECT_TRUE(list_directory(home_.staging())->empty());
 }
 
 TEST_F(LayoutTest, sweep_removes_what_a_killed_process_left_behind) {

@@ -208,8 +208,10 @@ TEST_F(BuildTest, brings_each_library_once_under_its_soname) {
 
 TEST_F(BuildTest, replaces_an_earlier_bundle_but_leaves_other_folders_alone) {
   put_kernel("plain");
+  put_kernel("old");
   built();
-  put("out/bin/old.sm_90", "x");
+  EXPECT_TRUE(path_exists(out() / "bin/old.sm_90"));
+  ASSERT_TRUE(remove_tree(folder() / "recipes/kernels/old"));
   built();
   EXPECT_FALSE(path_exists(out() / "bin/old.sm_90"));
   fs::remove(out() / "bundle.json");
@@ -217,6 +219,26 @@ TEST_F(BuildTest, replaces_an_earlier_bundle_but_leaves_other_folders_alone) {
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::usage);
   EXPECT_TRUE(path_exists(out() / "bin/plain.sm_90"));
+}
+
+TEST_F(BuildTest, goes_on_where_it_was_killed_and_removes_no_file_of_a_persons) {
+  put_kernel("plain");
+  put("out/.cukit-begun", "");
+  put("out/bin/plain.sm_90", "half");
+  put("out/.cukit-build-0123456789abcdef/work/kernel.cu", "half");
+  built();
+  EXPECT_EQ(list_directory(out()).value(), (std::vector<std::string>{"bin", "bundle.json"}));
+  put("out/bin/mine", "mine");
+  const auto refused = try_build();
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("bin/mine"), std::string::npos);
+  EXPECT_TRUE(path_exists(out() / "bin/mine"));
+  EXPECT_TRUE(path_exists(out() / "bundle.json"));
+  ASSERT_TRUE(remove_tree(out()));
+  put("out/bundle.json", "{\"of\": \"something else\"}");
+  put("out/lib/mine", "mine");
+  EXPECT_FALSE(try_build());
+  EXPECT_TRUE(path_exists(out() / "lib/mine"));
 }
 
 TEST_F(BuildTest, asks_for_one_target_and_no_ptx) {
