@@ -146,7 +146,12 @@ Result<bool> replace(const fs::path& temporary, const fs::path& path, std::strin
 } // namespace
 
 Result<void> write_file_atomic(const fs::path& path, std::string_view bytes, unsigned mode) {
-  CUKIT_TRY(check_replaceable(path));
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode)) {
+    // A rename would put the file in its place, and root could do that to /dev/null.
+    return fail(ErrorCode::host, "{} is {}, not a regular file", path.string(),
+                S_ISDIR(info.st_mode) ? "a folder" : "a device or a pipe");
+  }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const auto prefix = fmt::format(".{}.", path.filename().string());
   sweep_temporary_files(folder, prefix);

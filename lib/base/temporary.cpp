@@ -64,26 +64,7 @@ Fd abandoned(const fs::path& path, int flags) {
   return is_ours && is_still(fd, path) ? std::move(fd) : Fd();
 }
 
-std::string_view kind_of(mode_t mode) {
-  return S_ISDIR(mode)    ? "a folder"
-         : S_ISFIFO(mode) ? "a pipe"
-         : S_ISSOCK(mode) ? "a socket"
-                          : "a device";
-}
-
 } // namespace
-
-Result<void> check_replaceable(const fs::path& path) {
-  struct stat info {};
-  if (look_twice([&] { return ::lstat(path.c_str(), &info); }) != 0 || S_ISREG(info.st_mode) ||
-      S_ISLNK(info.st_mode)) {
-    return {};
-  }
-  return tl::unexpected<Error>(Error{.code = ErrorCode::host,
-                                     .message = fmt::format("{} is {}, and only a file is replaced",
-                                                            path.string(), kind_of(info.st_mode)),
-                                     .hint = "name another file"});
-}
 
 fs::path temporary_folder(const Environment& environment) {
   const auto named = environment.get("TMPDIR");

@@ -49,10 +49,6 @@ Result<Fd> hold_temporary(const Fd& file, const fs::path& path);
 /// Removes the files in `folder` called `prefix` and a unique suffix, under the same conditions.
 void sweep_temporary_files(const fs::path& folder, std::string_view prefix);
 
-/// An error when a device, a pipe, a socket or a folder stands at `path`: a rename would put a file
-/// in its place, and root could do that to /dev/null.
-Result<void> check_replaceable(const fs::path& path);
-
 /// Each takes the other's place in one step; both must exist. False, and nothing has changed: the
 /// file system cannot do that (NFS), or not with this folder (a lower layer of overlay).
 Result<bool> try_exchange(const fs::path& from, const fs::path& to);

@@ -9,6 +9,7 @@
 #include "http/client.hpp"
 
 #include <functional>
+#include <memory>
 #include <stop_token>
 
 namespace cukit::fetch {
@@ -23,10 +24,18 @@ struct Wanted {
 
 struct Blob {
   fs::path path;
-  bool owned = false; ///< lies in the cache and may be deleted after use; false: a mirror's own
-                      ///< file, read in place
+  bool owned = false; ///< lies in the cache and is let go after use; false: a mirror's own file,
+                      ///< read in place
   std::uint64_t downloaded = 0; ///< bytes that came over the network for it in this call
+  /// Of an owned one: as long as a copy of this lives, no other command removes the file.
+  std::shared_ptr<Fd> hold = {};
 };
+
+/// After use: an owned file goes, unless another command holds it or is about to; the last one
+/// removes it. Never an error: a leftover in the cache harms nothing.
+void let_go(Blob blob, FileLock::WithoutLocks without_locks);
+/// Whether a command holds this finished download.
+bool is_held(const fs::path& file);
 
 struct Options {
   fs::path folder; ///< for `<sha256>.part` with `<sha256>.part.json` beside it, and the finished

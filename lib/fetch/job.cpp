@@ -1,6 +1,7 @@
 #include "fetch/job.hpp"
 
 #include "base/strings.hpp"
+#include "fetch/blob.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -73,34 +74,33 @@ std::optional<Result<Blob>> Job::settle() {
 }
 
 Result<Blob> Job::from_cache(bool& found) {
-  const Blob blob{part_.finished_path(), true};
-  if (path_exists(blob.path)) {
-    CUKIT_TRY_ASSIGN(const Fd fd, open_file(blob.path, O_RDONLY | O_NOFOLLOW));
+  const auto& path = part_.finished_path();
+  if (path_exists(path)) {
+    CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY | O_NOFOLLOW));
     CUKIT_TRY_ASSIGN(const Sha256 digest, hash_file(fd, wanted_.size + 1, shown_hashing(), stop_));
     found = digest == wanted_.sha256;
     if (found) {
-      return blob;
+      return held_blob(path, 0);
     }
     progress_.say(
         fmt::format("{}: the copy in the cache is damaged and is fetched again", wanted_.file));
-    if (::unlink(blob.path.c_str()) != 0) {
-      return fail_errno(errno, "cannot remove {}", blob.path.string());
+    if (::unlink(path.c_str()) != 0) {
+      return fail_errno(errno, "cannot remove {}", path.string());
     }
   }
   if (!path_exists(part_.part_path())) {
-    return blob;
+    return Blob();
   }
   CUKIT_TRY(part_.open(shown_hashing(), stop_));
   is_resumed_ = part_.size() > 0;
   if (part_.size() == wanted_.size) { // stopped just before its end
     if (part_.digest() == wanted_.sha256) {
       found = true;
-      CUKIT_TRY(part_.finish());
-    } else {
-      CUKIT_TRY(part_.restart());
+      return finish();
     }
+    CUKIT_TRY(part_.restart());
   }
-  return blob;
+  return Blob();
 }
 
 std::optional<Result<Blob>> Job::from_paths() {
@@ -213,7 +213,7 @@ std::optional<http::Client::Again> Job::after_everything_came() {
 
 Result<Blob> Job::finish() {
   CUKIT_TRY(part_.finish());
-  return Blob{part_.finished_path(), true, downloaded_};
+  return held_blob(part_.finished_path(), downloaded_);
 }
 
 std::optional<http::Client::Again> Job::after_failure(http::Ended ended, double jitter) {

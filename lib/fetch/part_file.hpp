@@ -30,6 +30,9 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
+/// Of the file that only one process works at a download.
+constexpr const char* k_lock_suffix = ".lock";
+
 class PartFile {
 public:
   PartFile(fs::path folder, const Sha256& sha256, std::uint64_t size);
@@ -38,7 +41,7 @@ public:
   ~PartFile(); ///< gives back what was reserved and not written
 
   [[nodiscard]] const fs::path& finished_path() const { return finished_; }
-  [[nodiscard]] fs::path lock_path() const { return with_suffix(".lock"); }
+  [[nodiscard]] fs::path lock_path() const { return with_suffix(k_lock_suffix); }
   [[nodiscard]] fs::path part_path() const { return with_suffix(".part"); }
   [[nodiscard]] fs::path side_path() const { return with_suffix(".part.json"); }
 

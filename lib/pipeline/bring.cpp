@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <thread>
 
 namespace cukit::pipeline {
 
@@ -27,17 +26,17 @@ public:
       : session_(session), client_(client), folder_(folder), handlers_(handlers) {}
 
   void run(const std::vector<Job*>& jobs) {
-    std::vector<std::jthread> parts;
+    ThreadPool parts(k_most_at_once); // they wait for answers
     std::vector<Job*> whole;
     for (auto* job : jobs) {
       if (job->by_ranges) {
-        parts.emplace_back([this, job] { end(*job, read_part(*job)); });
+        parts.submit([this, job] { end(*job, read_part(*job)); });
       } else {
         whole.push_back(job);
       }
     }
     fetch_whole(whole);
-  } // the threads of the parts end here
+  } // the pool ends after the parts
 
   [[nodiscard]] std::uint64_t downloaded() const { return downloaded_; }
 
@@ -61,7 +60,7 @@ private:
 
   Result<void> read_part(Job& job);
   void fetch_whole(const std::vector<Job*>& jobs);
-  Result<void> hand_over(Job& job, const fetch::Blob& blob) const;
+  Result<void> hand_over(Job& job, fetch::Blob blob) const;
 
   Session& session_;
   http::Client& client_;
@@ -89,17 +88,14 @@ Result<void> Round::read_part(Job& job) {
   return result;
 }
 
-Result<void> Round::hand_over(Job& job, const fetch::Blob& blob) const {
+Result<void> Round::hand_over(Job& job, fetch::Blob blob) const {
   job.is_final = true; // the bytes are the locked ones: no place has better ones
   if (!job.needs_whole) {
-    return handlers_.whole(job.index, blob);
+    return handlers_.whole(job.index, std::move(blob));
   }
   CUKIT_TRY_ASSIGN(const auto file, open_local_file(blob.path));
   CUKIT_TRY(handlers_.part(job.index, *file));
-  if (blob.owned) {
-    std::error_code ignored; // a leftover in the cache harms nothing
-    fs::remove(blob.path, ignored);
-  }
+  fetch::let_go(std::move(blob), store::without_locks(session_.home));
   return {};
 }
 
@@ -117,8 +113,8 @@ void Round::fetch_whole(const std::vector<Job*>& jobs) {
   options.without_locks = store::without_locks(session_.home);
   Result<void> ended;
   {
-    // They only wait for the unpacker's own pool, which takes the largest member of all files first:
-    // with fewer of them a large member of the last file would run alone at the end.
+    // They only wait for the unpacker's own pool, which takes the largest member of all files
+    // first: with fewer of them a large member of the last file would run alone at the end.
     ThreadPool coordinators(k_most_at_once);
     const auto done = [&](std::size_t at, Result<fetch::Blob> blob) {
       Job& job = *jobs[at];
@@ -127,14 +123,17 @@ void Round::fetch_whole(const std::vector<Job*>& jobs) {
         return;
       }
       count(blob->downloaded);
-      coordinators.submit([this, &job, got = *std::move(blob)] { end(job, hand_over(job, got)); },
-                          job.located.artifact->size);
+      coordinators.submit(
+          [this, &job, got = *std::move(blob)]() mutable {
+            end(job, hand_over(job, std::move(got)));
+          },
+          job.located.artifact->size);
     };
     ended = fetch::fetch_all(client_, wanted, options, done, session_.progress, session_.stop);
   }                        // the coordinators have finished
   for (auto* job : jobs) { // none is left out but where nothing could be begun
     if (!job->has_ended) {
-      end(*job, ended ? fail(ErrorCode::interrupted, "interrupted") : std::move(ended));
+      end(*job, ended ? fail(ErrorCode::interrupted, "interrupted") : ended);
     }
   }
 }

@@ -17,9 +17,10 @@ struct Brought {
 };
 
 struct Handlers {
-  /// A whole file with the locked digest; on a worker thread, several at once.
-  std::function<Result<void>(std::size_t index, const fetch::Blob& blob)> whole;
-  /// A file to be read in parts, whose RECORD is still to be compared; on a thread of its own.
+  /// A whole file with the locked digest, to be let go after use; on a worker thread, several at
+  /// once.
+  std::function<Result<void>(std::size_t index, fetch::Blob blob)> whole;
+  /// A file to be read in parts, whose RECORD is still to be compared; on a worker thread.
   /// After an error that is the source's fault it is called again for another place.
   std::function<Result<void>(std::size_t index, const RandomAccess& file)> part;
 };

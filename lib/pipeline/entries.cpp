@@ -15,7 +15,7 @@ struct Job {
   std::string key;
   const lock::Artifact* artifact = nullptr;
   std::optional<Unpacked> unpacked = {};  ///< until it is published
-  fs::path blob = {};                     ///< of the cache; empty: none, or a mirror's own file
+  fetch::Blob blob = {};                  ///< of a whole file
   std::optional<store::Entry> entry = {}; ///< published, and held against gc
   std::optional<Error> error = {};
 };
@@ -29,10 +29,7 @@ Result<void> publish(const Session& session, Job& job) {
   CUKIT_TRY_ASSIGN(job.entry,
                    store.publish(job.unpacked->staging, job.key, std::move(job.unpacked->files)));
   job.unpacked.reset();
-  if (!job.blob.empty()) {
-    std::error_code ignored; // a leftover in the cache harms nothing
-    fs::remove(job.blob, ignored);
-  }
+  fetch::let_go(std::exchange(job.blob, {}), store::without_locks(session.home));
   return {};
 }
 
@@ -110,9 +107,9 @@ Result<void> bring_and_unpack(Session& session, std::vector<Job>& jobs) {
   const auto part = [&](std::size_t index, const RandomAccess& file) {
     return unpack(session, unpacker, jobs[index], file);
   };
-  const auto whole = [&](std::size_t index, const fetch::Blob& blob) -> Result<void> {
+  const auto whole = [&](std::size_t index, fetch::Blob blob) -> Result<void> {
     CUKIT_TRY_ASSIGN(const auto file, open_local_file(blob.path));
-    jobs[index].blob = blob.owned ? blob.path : fs::path();
+    jobs[index].blob = std::move(blob);
     return unpack(session, unpacker, jobs[index], *file);
   };
   CUKIT_TRY(bring(session, all, session.home.downloads(), {.whole = whole, .part = part}));

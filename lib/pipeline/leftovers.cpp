@@ -1,5 +1,7 @@
 #include "pipeline/leftovers.hpp"
 
+#include "fetch/fetch.hpp"
+
 #include <algorithm>
 #include <map>
 #include <sys/stat.h>
@@ -101,7 +103,7 @@ Result<std::vector<fs::path>> old_downloads(const store::Home& home, std::chrono
       const auto time = written(file);
       return !time || now - *time <= age.count();
     });
-    if (is_young) {
+    if (is_young || fetch::is_held(home.downloads() / digest)) {
       continue;
     }
     const auto lock = home.downloads() / (digest + k_lock);
@@ -125,7 +127,7 @@ Result<std::vector<fs::path>> remove_downloads(const store::Home& home,
     const auto lock = home.downloads() / (digest + k_lock);
     CUKIT_TRY_ASSIGN(const auto held, FileLock::try_acquire(lock, FileLock::Mode::exclusive,
                                                             store::without_locks(home)));
-    if (!held) {
+    if (!held || fetch::is_held(home.downloads() / digest)) {
       continue;
     }
     for (const auto& file : group) {

@@ -1,5 +1,6 @@
 #include "archive/plain_tar.hpp"
 #include "base/strings.hpp"
+#include "base/temporary.hpp"
 #include "base/user_file.hpp"
 #include "pipeline/bring.hpp"
 #include "pipeline/bundle.hpp"
@@ -32,8 +33,7 @@ struct Content {
 /// One artifact or part on its way into the bundle; written by one thread.
 struct Piece {
   const lock::Artifact* artifact = nullptr;
-  fs::path path;         ///< of a whole one
-  bool is_owned = false; ///< it lies in the cache, and goes when the bundle is made
+  fetch::Blob blob; ///< of a whole one; let go when the bundle is made
   std::unique_ptr<Recorder> recorded;
 };
 
@@ -43,9 +43,8 @@ Result<void> bring_pieces(Session& session, std::vector<Piece>& pieces, const fs
     all.push_back({.artifact = piece.artifact, .by_ranges = piece.artifact->record.has_value()});
   }
   Unpacker unpacker(session);
-  const auto keep = [&](std::size_t index, const fetch::Blob& blob) -> Result<void> {
-    pieces[index].path = blob.path;
-    pieces[index].is_owned = blob.owned;
+  const auto keep = [&](std::size_t index, fetch::Blob blob) -> Result<void> {
+    pieces[index].blob = std::move(blob);
     return {};
   };
   // Unpacking reads what is needed and proves that it is enough; its files are thrown away.
@@ -86,7 +85,7 @@ Result<void> add_pieces(std::vector<Piece>& pieces, Content& content, text::Json
                         text::Json& parts) {
   for (auto& piece : pieces) {
     if (!piece.recorded) {
-      CUKIT_TRY_ASSIGN(auto file, open_local_file(piece.path));
+      CUKIT_TRY_ASSIGN(auto file, open_local_file(piece.blob.path));
       content.add("artifacts/" + piece.artifact->sha256.hex(), std::move(file));
       continue;
     }
@@ -103,16 +102,32 @@ Result<void> add_pieces(std::vector<Piece>& pieces, Content& content, text::Json
   return {};
 }
 
+/// The store has files, a bundle the archives they came in: nobody could make these again.
+void say_what_comes_again(const Session& session, const Needs& needs) {
+  const store::Store store(session.home);
+  const auto known = std::count_if(
+      needs.artifacts.begin(), needs.artifacts.end(), [&](const lock::Artifact* artifact) {
+        return !artifact->record && store.has(lock::store_key(*artifact)) &&
+               !path_exists(session.home.downloads() / artifact->sha256.hex());
+      });
+  if (known > 0) {
+    session.progress.say(fmt::format("note: the store has {} of these artifacts unpacked; a bundle "
+                                     "holds them as they were published, so they come again",
+                                     known));
+  }
+}
+
 } // namespace
 
 Outcome<Bundled> make_bundle(Session& session, const std::vector<fs::path>& manifests,
                              const fs::path& file, const std::vector<Platform>& platforms) {
+  CUKIT_TRY_ASSIGN(const auto named, absolute_path(file));
+  CUKIT_TRY_ASSIGN(const auto target, replaceable_file(named)); // before anything is downloaded
   CUKIT_TRY_ASSIGN(const auto needed, find_needed(session, manifests, platforms, true));
   CUKIT_TRY(store::prepare(session.home));
-  CUKIT_TRY_ASSIGN(const auto named, absolute_path(file));
-  CUKIT_TRY_ASSIGN(const auto target, replaceable_file(named));
+  say_what_comes_again(session, needed.needs);
   const auto folder = target.parent_path();
-  CUKIT_TRY_ASSIGN(const auto scratch, TempDirectory::create(folder, ".cukit-bundle-"));
+  CUKIT_TRY_ASSIGN(const auto scratch, HeldDirectory::create(folder, temporary::k_bundle));
   std::vector<Piece> pieces;
   for (const auto* artifact : needed.needs.artifacts) {
     Piece piece;
@@ -135,14 +150,12 @@ Outcome<Bundled> make_bundle(Session& session, const std::vector<fs::path>& mani
   CUKIT_TRY(archive::write_plain_tar(made, content.items, session.stop));
   std::error_code unknown;
   Bundled result{.artifacts = 0, .parts = 0, .bytes = fs::file_size(made, unknown)};
+  CUKIT_TRY(replaceable_file(target)); // something else may stand there by now
   CUKIT_TRY(rename_path(made, target));
   CUKIT_TRY(sync_directory(folder));
-  for (const auto& piece : pieces) {
+  for (auto& piece : pieces) {
     ++(piece.recorded ? result.parts : result.artifacts);
-    if (piece.is_owned) {
-      std::error_code ignored; // a leftover in the cache harms nothing
-      fs::remove(piece.path, ignored);
-    }
+    fetch::let_go(std::move(piece.blob), store::without_locks(session.home));
   }
   return result;
 }

@@ -94,6 +94,47 @@ TEST(Concurrency, row34_processes_that_write_the_same_lock_agree) {
   lab.expect_rerun("8 processes");
 }
 
+TEST(Concurrency, commands_that_share_a_download_leave_it_to_each_other) {
+  Lab lab;
+  ASSERT_EQ(lab.playground.run({"lock", lab.manifest.string()}).exit_code, 0);
+  const auto path = lab.playground.path();
+  const auto loop = [&](const std::vector<std::string>& arguments, const fs::path& again,
+                        int times) {
+    for (int i = 0; i < times; ++i) {
+      const auto done = lab.playground.run(arguments);
+      EXPECT_EQ(done.exit_code, 0)
+          << ::testing::PrintToString(arguments) << done.output << done.errors;
+      EXPECT_TRUE(remove_tree(again)); // so that everything comes again
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (const char* name : {"one.tar", "two.tar", "three.tar"}) {
+      threads.emplace_back(
+          loop,
+          std::vector<std::string>{"bundle", lab.manifest.string(), "-o", (path / name).string()},
+          path / name, 6);
+    }
+    threads.emplace_back(
+        loop, std::vector<std::string>{"mirror", lab.manifest.string(), (path / "mirror").string()},
+        path / "mirror", 4);
+    threads.emplace_back(loop,
+                         std::vector<std::string>{"up", "--no-validate", "--frozen", "--prefix",
+                                                  (path / "opt/cuda").string(),
+                                                  lab.manifest.string()},
+                         path / "opt", 4);
+    threads.emplace_back(loop, std::vector<std::string>{"fetch", lab.manifest.string()},
+                         path / "none", 4);
+    threads.emplace_back(
+        loop, std::vector<std::string>{"gc", "--download-age", "0s", "--staging-age", "0s"},
+        path / "none", 10);
+  }
+  for (const auto& name : lab.playground.names_in("cache/downloads")) {
+    EXPECT_FALSE(path_exists(lab.playground.home() / "cache/downloads" / name)) << name;
+  }
+  lab.expect_rerun("commands at once");
+}
+
 TEST(Concurrency, row35_a_holder_that_is_killed_lets_the_others_go_on) {
   Lab lab;
   const auto path = lab.index.file_path(lab.index.file_of("nvidia-nvvm"));

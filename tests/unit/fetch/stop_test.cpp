@@ -1,6 +1,7 @@
 #include "fetch_fixture.hpp"
 
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -62,6 +63,49 @@ TEST_F(Fetch, row22_a_full_disk_is_named_with_need_and_have) {
   if (!skipped.empty()) {
     GTEST_SKIP() << skipped;
   }
+}
+
+TEST_F(Fetch, what_was_reserved_for_bytes_that_did_not_come_is_given_back) {
+  Wanted large = wanted({server.url("/x.whl")});
+  large.size = 64U << 20U;
+  server.script("/x.whl", {Fault::stall_after(100'000)});
+  std::stop_source source;
+  std::jthread stopper([&] {
+    while (!path_exists(part()) || fs::file_size(part()) < 100'000) {
+      std::this_thread::sleep_for(1ms);
+    }
+    source.request_stop();
+  });
+  EXPECT_FALSE(fetch_all(
+      *client, {large}, options, [](std::size_t, const Result<Blob>&) {}, watcher,
+      source.get_token()));
+  struct stat info {};
+  ASSERT_EQ(::stat(part().c_str(), &info), 0);
+  EXPECT_EQ(info.st_size, 100'000);
+  EXPECT_LE(info.st_blocks * 512, 2 << 20);
+}
+
+TEST_F(Fetch, a_download_goes_with_the_last_one_who_holds_it) {
+  auto first = fetch();
+  auto second = fetch();
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(server.requests(), 1);
+  const auto path = first->path;
+  let_go(*std::move(first), options.without_locks);
+  EXPECT_TRUE(is_held(path));
+  expect_right(second);
+  let_go(*std::move(second), options.without_locks);
+  EXPECT_THAT(list_directory(options.folder).value(), IsEmpty());
+}
+
+TEST_F(Fetch, a_download_that_somebody_is_about_to_hold_stays) {
+  auto blob = fetch();
+  ASSERT_TRUE(blob);
+  const auto path = blob->path;
+  const auto lock =
+      FileLock::acquire(path.string() + ".lock", FileLock::Mode::exclusive, {}).value();
+  let_go(*std::move(blob), options.without_locks);
+  EXPECT_TRUE(path_exists(path));
 }
 
 TEST_F(Fetch, row34_a_second_process_waits_and_takes_what_the_first_brought) {
