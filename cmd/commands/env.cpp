@@ -1,6 +1,7 @@
 #include "base/start_failure.hpp"
 #include "cli.hpp"
 #include "export/environment.hpp"
+#include "pipeline/jit_caches.hpp"
 #include "signals.hpp"
 #include "store/hand_on.hpp"
 
@@ -35,6 +36,7 @@ Result<Toolkit> toolkit_environment(const Invocation& invocation, const std::str
   const auto knowledge = invocation.knowledge();
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
   CUKIT_TRY_ASSIGN(auto reference, find_tree(invocation, home, toolkit));
+  pipeline::remember_place(home, reference.tree);
   exports::Request request{.tree = reference.tree.path,
                            .gpus = reference.gpus,
                            .consumers = consumers,

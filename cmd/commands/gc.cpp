@@ -134,6 +134,9 @@ Result<void> run_gc(Invocation& invocation, const Options& options) {
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
   CUKIT_TRY_ASSIGN(const auto wanted, gc_options(options));
   const std::int64_t now = std::time(nullptr);
+  if (!options.dry_run) {
+    sweep_temporary(temporary_folder(invocation.environment));
+  }
   CUKIT_TRY_ASSIGN(const auto garbage, pipeline::find_garbage(home, wanted, now, invocation.stop));
   if (!invocation.options.json) {
     ui::print(garbage_text(garbage));

@@ -1,10 +1,11 @@
 #include "base/strings.hpp"
 #include "commands/summary.hpp"
-#include "lock/lock.hpp"
+#include "lock/head.hpp"
 #include "names/names.hpp"
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <set>
 
 namespace cukit::cmd {
@@ -29,14 +30,22 @@ std::string day(std::int64_t seconds) {
   return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
+/// Not held: each hold needs a descriptor, and a process has 1,024 of them.
+std::optional<assemble::Tree> look_at(const fs::path& path) {
+  auto tree = assemble::open_tree(path);
+  if (!tree) {
+    return std::nullopt;
+  }
+  tree->hold.reset();
+  return std::move(*tree);
+}
+
 Row row_of(const store::Home& home, const std::string& name, names::Generation generation) {
   Row row;
   row.name = name;
   row.path = home.tree(generation.tree);
-  if (auto tree = assemble::open_tree(row.path)) {
-    row.tree = std::move(*tree);
-  }
-  if (const auto lock = lock::read(generation.lock, "the lock of " + name)) {
+  row.tree = look_at(row.path);
+  if (const auto lock = lock::read_head(generation.lock, "the lock of " + name)) {
     std::vector<std::string> gpus;
     for (const auto& gpu : lock->gpus) {
       gpus.push_back(gpu.sm());
@@ -71,8 +80,10 @@ Result<std::vector<Row>> rows(const store::Home& home) {
   if (folder_exists(home.trees())) {
     CUKIT_TRY_ASSIGN(const auto ids, list_directory(home.trees()));
     for (const auto& id : ids) {
-      auto tree = assemble::open_tree(home.trees() / id);
-      if (!seen.contains(id) && tree) {
+      if (seen.contains(id)) {
+        continue;
+      }
+      if (auto tree = look_at(home.trees() / id)) {
         Row row;
         row.release = tree->release.text();
         row.path = tree->path;
@@ -95,7 +106,8 @@ text::Json generation_json(const Row& row) {
       .set("present", row.tree.has_value());
 }
 
-text::Json toolkit_json(const Row& row, const std::vector<Row>& all) {
+/// `siblings`: the rows of the same name.
+text::Json toolkit_json(const Row& row, const std::vector<const Row*>& siblings) {
   auto components = text::Json::object();
   auto tree = text::Json();
   if (row.tree) {
@@ -105,10 +117,8 @@ text::Json toolkit_json(const Row& row, const std::vector<Row>& all) {
     }
   }
   auto generations = text::Json::list();
-  for (const auto& other : all) {
-    if (!row.name.empty() && other.name == row.name) {
-      generations.add(generation_json(other));
-    }
+  for (const auto* other : siblings) {
+    generations.add(generation_json(*other));
   }
   return text::Json::object()
       .set("name", row.name)
@@ -158,10 +168,16 @@ int run_list(Invocation& invocation) {
     return report(invocation, all.error());
   }
   if (invocation.options.json) {
+    std::map<std::string, std::vector<const Row*>> by_name;
+    for (const auto& row : *all) {
+      if (!row.name.empty()) {
+        by_name[row.name].push_back(&row);
+      }
+    }
     auto toolkits = text::Json::list();
     for (const auto& row : *all) {
       if (row.current || row.name.empty()) {
-        toolkits.add(toolkit_json(row, *all));
+        toolkits.add(toolkit_json(row, by_name[row.name]));
       }
     }
     print_json(text::Json::object()

@@ -1,7 +1,7 @@
 #include "base/limits.hpp"
 #include "base/strings.hpp"
 #include "lock/fields.hpp"
-#include "lock/lock.hpp"
+#include "lock/head.hpp"
 #include "model/relative_path.hpp"
 
 #include <algorithm>
@@ -391,9 +391,7 @@ void read_assembly(Fields& top, Lock& lock) {
   lock.assembly = value;
 }
 
-} // namespace
-
-Result<Lock> read(std::string_view text, const std::string& file) {
+Result<Lock> read_text(std::string_view text, const std::string& file, bool has_platforms) {
   if (text.size() > limits::k_lock_bytes) {
     return tl::unexpected<Error>(
         Error{.code = ErrorCode::usage,
@@ -411,7 +409,9 @@ Result<Lock> read(std::string_view text, const std::string& file) {
   lock.release = top.version("release", Need::required).value_or(Version());
   read_requires(top, lock);
   read_pins(top, lock);
-  read_platforms(top, lock);
+  if (has_platforms) {
+    read_platforms(top, lock);
+  }
   top.finish();
   if (!mistakes.empty()) {
     auto error = std::move(mistakes).error();
@@ -422,6 +422,18 @@ Result<Lock> read(std::string_view text, const std::string& file) {
   }
   sort(lock);
   return lock;
+}
+
+} // namespace
+
+Result<Lock> read(std::string_view text, const std::string& file) {
+  return read_text(text, file, true);
+}
+
+Result<Lock> read_head(std::string_view text, const std::string& file) {
+  const auto end = text.find("\nplatforms:");
+  return end == std::string_view::npos ? read_text(text, file, true)
+                                       : read_text(text.substr(0, end + 1), file, false);
 }
 
 } // namespace cukit::lock

@@ -11,10 +11,12 @@ int number_of(std::string_view text);
 /// The generation that `current` names; 0 when there is no link.
 Result<int> current_number(const fs::path& folder);
 Result<Generation> read_generation(const fs::path& folder, int number);
-/// Whoever moves `current` or drops generations holds it, so that no generation goes between being
-/// chosen and being current.
+/// Empty when it was dropped while we looked, or was cut off by a power cut, and leads nowhere.
+Result<std::optional<Generation>> read_whole_generation(const fs::path& folder, int number);
 /// Of the generations there are, in order; of a folder without gen/ none.
 Result<std::vector<int>> numbers(const fs::path& folder);
+/// Whoever moves `current` or drops generations holds it, so that no generation goes between being
+/// chosen and being current.
 Result<FileLock> lock_name(const store::Home& home, const std::string& name);
 /// Makes `current` lead to gen/<number> by one rename; `scratch` is a folder on the same file
 /// system.

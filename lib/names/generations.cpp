@@ -82,15 +82,24 @@ Result<std::vector<Generation>> generations(const store::Home& home, const std::
   CUKIT_TRY_ASSIGN(const auto found, numbers(folder));
   std::vector<Generation> result;
   for (const int number : found) {
-    auto generation = read_generation(folder, number);
+    CUKIT_TRY_ASSIGN(auto generation, read_whole_generation(folder, number));
     if (generation) {
       result.push_back(std::move(*generation));
-    } else if (generation.error().code != ErrorCode::integrity &&
-               path_exists(folder / "gen" / std::to_string(number))) {
-      return tl::unexpected<Error>(std::move(generation.error()));
-    } // else: dropped while we looked, or cut off by a power cut, and leads nowhere
+    }
   }
   return result;
+}
+
+Result<std::optional<Generation>> read_whole_generation(const fs::path& folder, int number) {
+  auto generation = read_generation(folder, number);
+  if (generation) {
+    return std::optional<Generation>(std::move(*generation));
+  }
+  if (generation.error().code != ErrorCode::integrity &&
+      path_exists(folder / "gen" / std::to_string(number))) {
+    return tl::unexpected<Error>(std::move(generation.error()));
+  }
+  return std::optional<Generation>();
 }
 
 Result<Switched> make_current(const store::Home& home, const std::string& name, int number) {

@@ -1,7 +1,7 @@
 #include "pipeline/gc.hpp"
 
+#include "pipeline/jit_caches.hpp"
 #include "pipeline/leftovers.hpp"
-#include "pipeline/roots.hpp"
 #include "store/hold.hpp"
 #include "store/system_store.hpp"
 #include "store/usage.hpp"
@@ -55,7 +55,8 @@ void choose(std::vector<NamedGeneration>& all, const GcOptions& options, std::in
   all = std::move(stay);
 }
 
-Result<void> find_unrooted(const store::Home& home, const Roots& roots, Garbage& garbage) {
+Result<void> find_unrooted(const store::Home& home, const Roots& roots, std::int64_t now,
+                           Garbage& garbage) {
   CUKIT_TRY_ASSIGN(const auto trees, names_in(home.trees()));
   for (const auto& id : trees) {
     if (!roots.trees.contains(id)) {
@@ -68,14 +69,7 @@ Result<void> find_unrooted(const store::Home& home, const Roots& roots, Garbage&
       garbage.entries.push_back(key);
     }
   }
-  CUKIT_TRY_ASSIGN(const auto caches, names_in(home.cache / "jit"));
-  for (const auto& id : caches) {
-    const bool stays = roots.trees.contains(id) ||
-                       (!home.system.empty() && folder_exists(home.system / "trees" / id));
-    if (!stays) {
-      garbage.caches.push_back(home.cache / "jit" / id);
-    }
-  }
+  CUKIT_TRY_ASSIGN(garbage.caches, unused_caches(home, roots.trees, garbage.trees, now));
   return {};
 }
 
@@ -132,10 +126,18 @@ struct Kind {
   std::vector<std::string>& removed;
 };
 
+/// What a collection knows and counts on its way.
+struct Work {
+  RootsMemory& roots;
+  store::Usage freed = {}; ///< of what went; a file that has names elsewhere counts nothing
+  Collected done = {};
+};
+
 /// Takes a batch away: locks each folder alone, reads the roots again, and only then renames. The
 /// bytes go afterwards, when nobody waits any more.
 Result<void> take_away(const store::Home& home, const Kind& kind, std::size_t begin,
-                       std::size_t end, Collected& done) {
+                       std::size_t end, Work& work) {
+  auto& done = work.done;
   std::vector<std::pair<std::string, store::FolderHold>> held;
   for (std::size_t i = begin; i < end; ++i) {
     const auto& name = kind.found[i];
@@ -147,14 +149,14 @@ Result<void> take_away(const store::Home& home, const Kind& kind, std::size_t be
       done.in_use.push_back(fmt::format("{} {}", kind.what, name));
     }
   }
-  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home));
-  CUKIT_TRY_ASSIGN(const auto roots, roots_of(generations));
+  CUKIT_TRY_ASSIGN(const auto roots, work.roots.read(home));
   CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(home));
   for (const auto& [name, hold] : held) {
     if ((roots.*kind.roots).contains(name)) {
       done.in_use.push_back(fmt::format("{} {}", kind.what, name));
       continue;
     }
+    CUKIT_TRY(work.freed.add(kind.parent / name)); // nobody else can change it now
     CUKIT_TRY(store::move_out(kind.parent / name, staging.path() / name));
     kind.removed.push_back(name);
   }
@@ -164,23 +166,66 @@ Result<void> take_away(const store::Home& home, const Kind& kind, std::size_t be
 }
 
 Result<void> take_away_all(const store::Home& home, const Kind& kind, const std::stop_token& stop,
-                           Collected& done) {
+                           Work& work) {
   for (std::size_t begin = 0; begin < kind.found.size(); begin += k_batch) {
     if (stop.stop_requested()) {
       return fail(ErrorCode::interrupted, "interrupted");
     }
-    CUKIT_TRY(take_away(home, kind, begin, std::min(begin + k_batch, kind.found.size()), done));
+    CUKIT_TRY(take_away(home, kind, begin, std::min(begin + k_batch, kind.found.size()), work));
   }
   return {};
 }
 
-/// The roots are read again: an `up` may have named a report meanwhile.
-Result<void> remove_leftovers(const store::Home& home, const Garbage& garbage, Collected& done) {
-  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home));
-  CUKIT_TRY_ASSIGN(const auto roots, roots_of(generations));
-  CUKIT_TRY_ASSIGN(done.removed.reports, remove_reports(garbage.reports, roots.reports));
-  CUKIT_TRY_ASSIGN(done.removed.downloads, remove_downloads(home, garbage.downloads));
-  return {};
+/// Bytes of those of `found` that are in `removed`, as they were before.
+std::uint64_t bytes_of_removed(const std::map<fs::path, std::uint64_t>& found,
+                               const std::vector<fs::path>& removed) {
+  std::uint64_t sum = 0;
+  for (const auto& path : removed) {
+    const auto it = found.find(path);
+    sum += it == found.end() ? 0 : it->second;
+  }
+  return sum;
+}
+
+Result<std::map<fs::path, std::uint64_t>> bytes_of_each(const std::vector<fs::path>& paths) {
+  std::map<fs::path, std::uint64_t> result;
+  for (const auto& path : paths) {
+    store::Usage usage;
+    if (folder_exists(path)) {
+      CUKIT_TRY(usage.add(path));
+    } else {
+      usage.add_file(path);
+    }
+    result.emplace(path, usage.own_bytes());
+  }
+  return result;
+}
+
+/// What no folder of a tree or an entry is; returns the bytes that came back.
+Result<std::uint64_t> remove_leftovers(const store::Home& home, const Garbage& garbage,
+                                       const GcOptions& options, std::int64_t now, Work& work) {
+  auto& removed = work.done.removed;
+  for (const auto& cache : garbage.caches) {
+    if (!folder_exists(
+            home.tree(cache.filename().string()))) { // a tree that stayed keeps its cache
+      CUKIT_TRY(work.freed.add(cache));
+      CUKIT_TRY(remove_tree(cache));
+      removed.caches.push_back(cache);
+    }
+  }
+  CUKIT_TRY_ASSIGN(const auto abandoned, store::abandoned(home, options.staging_age, now));
+  CUKIT_TRY_ASSIGN(auto bytes, bytes_of_each(abandoned));
+  for (const auto* files : {&garbage.reports, &garbage.downloads}) {
+    CUKIT_TRY_ASSIGN(auto more, bytes_of_each(*files));
+    bytes.merge(more);
+  }
+  CUKIT_TRY_ASSIGN(removed.staging, store::sweep(home, options.staging_age, now));
+  // The roots are read again: an `up` may have named a report meanwhile.
+  CUKIT_TRY_ASSIGN(const auto roots, work.roots.read(home));
+  CUKIT_TRY_ASSIGN(removed.reports, remove_reports(garbage.reports, roots.reports));
+  CUKIT_TRY_ASSIGN(removed.downloads, remove_downloads(home, garbage.downloads));
+  return bytes_of_removed(bytes, removed.staging) + bytes_of_removed(bytes, removed.reports) +
+         bytes_of_removed(bytes, removed.downloads);
 }
 
 } // namespace
@@ -201,8 +246,13 @@ Result<Garbage> find_garbage(const store::Home& home, const GcOptions& options, 
   }
   Garbage garbage;
   choose(generations, options, now, garbage.generations);
-  CUKIT_TRY_ASSIGN(const auto roots, roots_of(generations));
-  CUKIT_TRY(find_unrooted(home, roots, garbage));
+  std::set<GenerationId> dropped;
+  for (const auto& one : garbage.generations) {
+    dropped.emplace(one.name, one.number);
+  }
+  garbage.roots = std::make_shared<RootsMemory>();
+  CUKIT_TRY_ASSIGN(const auto roots, garbage.roots->read(home, dropped));
+  CUKIT_TRY(find_unrooted(home, roots, now, garbage));
   CUKIT_TRY_ASSIGN(garbage.staging, store::abandoned(home, options.staging_age, now));
   CUKIT_TRY_ASSIGN(garbage.reports, old_reports(home, roots.reports, options.staging_age, now));
   CUKIT_TRY_ASSIGN(garbage.downloads, old_downloads(home, options.download_age, now));
@@ -213,24 +263,18 @@ Result<Garbage> find_garbage(const store::Home& home, const GcOptions& options, 
 Result<Collected> collect(const store::Home& home, const Garbage& garbage, const GcOptions& options,
                           std::int64_t now, const std::stop_token& stop) {
   CUKIT_TRY(store::prepare(home));
-  Collected done;
-  CUKIT_TRY(drop_generations(home, garbage, options, done));
+  RootsMemory anew;
+  Work work{.roots = garbage.roots ? *garbage.roots : anew};
+  auto& removed = work.done.removed;
+  CUKIT_TRY(drop_generations(home, garbage, options, work.done));
+  CUKIT_TRY(take_away_all(home, {"tree", home.trees(), &Roots::trees, garbage.trees, removed.trees},
+                          stop, work));
   CUKIT_TRY(take_away_all(
-      home, {"tree", home.trees(), &Roots::trees, garbage.trees, done.removed.trees}, stop, done));
-  CUKIT_TRY(take_away_all(
-      home, {"entry", home.store(), &Roots::entries, garbage.entries, done.removed.entries}, stop,
-      done));
-  for (const auto& cache : garbage.caches) {
-    const auto id = cache.filename().string();
-    if (!folder_exists(home.tree(id))) { // a tree that stayed keeps its cache
-      CUKIT_TRY(remove_tree(cache));
-      done.removed.caches.push_back(cache);
-    }
-  }
-  CUKIT_TRY_ASSIGN(done.removed.staging, store::sweep(home, options.staging_age, now));
-  CUKIT_TRY(remove_leftovers(home, garbage, done));
-  done.removed.bytes = garbage.bytes;
-  return done;
+      home, {"entry", home.store(), &Roots::entries, garbage.entries, removed.entries}, stop,
+      work));
+  CUKIT_TRY_ASSIGN(const auto bytes, remove_leftovers(home, garbage, options, now, work));
+  removed.bytes = work.freed.own_bytes() + bytes;
+  return std::move(work.done);
 }
 
 } // namespace cukit::pipeline

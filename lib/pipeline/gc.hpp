@@ -9,9 +9,10 @@
 // The cost grows with the number of files that are looked at, not with its square.
 #pragma once
 
-#include "store/layout.hpp"
+#include "pipeline/roots.hpp"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -46,7 +47,9 @@ struct Garbage {
   std::vector<fs::path> staging;
   std::vector<fs::path> reports;   ///< files
   std::vector<fs::path> downloads; ///< files
-  std::uint64_t bytes = 0; ///< that the disk gets back: files with names elsewhere do not count
+  std::uint64_t bytes = 0; ///< that the disk gets back: files with names elsewhere do not count; of
+                           ///< what was removed, those that it got
+  std::shared_ptr<RootsMemory> roots = {}; ///< what was read to find it, for collect()
   [[nodiscard]] bool empty() const {
     return generations.empty() && trees.empty() && entries.empty() && caches.empty() &&
            staging.empty() && reports.empty() && downloads.empty();

@@ -1,5 +1,10 @@
 #include "pipeline/roots.hpp"
 
+#include "base/stale.hpp"
+#include "names/folder.hpp"
+
+#include <sys/stat.h>
+
 namespace cukit::pipeline {
 
 Result<std::vector<NamedGeneration>> all_generations(const store::Home& home) {
@@ -29,22 +34,66 @@ void add_keys(const lock::Lock& lock, std::set<std::string>& keys) {
   }
 }
 
-Result<Roots> roots_of(const std::vector<NamedGeneration>& generations) {
+namespace {
+
+Result<std::set<std::string>> entries_of(const std::string& name,
+                                         const names::Generation& generation) {
+  auto lock =
+      lock::read(generation.lock, fmt::format("names/{}/gen/{}/lock", name, generation.number));
+  if (!lock) {
+    auto error = std::move(lock.error())
+                     .under(fmt::format("cannot tell what generation {} of {} needs",
+                                        generation.number, name));
+    error.hint = "use the cukit that made it, or drop the name with `cukit gc --name " + name + "`";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  std::set<std::string> keys;
+  add_keys(*lock, keys);
+  return keys;
+}
+
+/// Tells a generation from a later one of the same number; empty when it is not there.
+std::string stamp_of(const fs::path& generation) {
+  struct stat info {};
+  return look_twice([&] { return ::stat(generation.c_str(), &info); }) != 0
+             ? std::string()
+             : fmt::format("{} {} {}.{}", info.st_dev, info.st_ino, info.st_ctim.tv_sec,
+                           info.st_ctim.tv_nsec);
+}
+
+} // namespace
+
+Result<Roots> RootsMemory::read(const store::Home& home, const std::set<GenerationId>& without) {
   Roots roots;
-  for (const auto& one : generations) {
-    roots.trees.insert(one.generation.tree);
-    roots.reports.insert(one.generation.report);
-    auto lock = lock::read(one.generation.lock,
-                           fmt::format("names/{}/gen/{}/lock", one.name, one.generation.number));
-    if (!lock) {
-      auto error = std::move(lock.error())
-                       .under(fmt::format("cannot tell what generation {} of {} needs",
-                                          one.generation.number, one.name));
-      error.hint =
-          "use the cukit that made it, or drop the name with `cukit gc --name " + one.name + "`";
-      return tl::unexpected<Error>(std::move(error));
+  CUKIT_TRY_ASSIGN(const auto names, names::list_all(home));
+  for (const auto& name : names) {
+    const auto folder = home.names() / name;
+    CUKIT_TRY_ASSIGN(const auto found, names::numbers(folder));
+    for (const int number : found) {
+      if (without.contains({name, number})) {
+        continue;
+      }
+      auto& known = known_[{name, number}];
+      auto stamp = stamp_of(folder / "gen" / std::to_string(number));
+      if (stamp.empty() || stamp != known.stamp) {
+        CUKIT_TRY_ASSIGN(const auto generation, names::read_whole_generation(folder, number));
+        if (!generation) {
+          continue;
+        }
+        known.entries = by_lock_[sha256_of(generation->lock).hex()];
+        if (!known.entries) {
+          CUKIT_TRY_ASSIGN(auto keys, entries_of(name, *generation));
+          known.entries = std::make_shared<const std::set<std::string>>(std::move(keys));
+          by_lock_[sha256_of(generation->lock).hex()] = known.entries;
+        }
+        known.tree = generation->tree;
+        known.report = generation->report;
+        known.stamp = std::move(stamp);
+      }
+      roots.trees.insert(known.tree);
+      roots.reports.insert(known.report);
+      roots.entries.insert(known.entries->begin(), known.entries->end());
     }
-    add_keys(*lock, roots.entries);
   }
   return roots;
 }

@@ -216,6 +216,70 @@ TEST_F(Generations, a_download_goes_when_it_is_old_and_nobody_works_at_it) {
   run({"verify"});
 }
 
+TEST_F(Generations, the_kernels_of_a_tree_at_a_prefix_stay_as_long_as_it_stands) {
+  up("demo", "13.0.187");
+  playground.write("other.yaml", manifest_of("other", "13.0.188"));
+  const auto prefix = playground.path() / "opt/cuda";
+  run({"up", "--no-validate", "--prefix", prefix.string(), "other.yaml"});
+  const auto id = assemble::open_tree(prefix)->id.hex();
+  const auto cache = playground.home() / "cache/jit" / id;
+  const auto kernel = cache / "flashinfer/kernel.so";
+  ASSERT_TRUE(make_directories(kernel.parent_path()));
+  ASSERT_TRUE(create_file(kernel, "compiled"));
+  make_old(kernel, 90 * 24h);
+  run({"gc"});
+  EXPECT_TRUE(path_exists(kernel));
+
+  ASSERT_TRUE(remove_tree(cache / ".places")); // of an earlier cukit: `env` writes it again
+  run({"env", prefix.string()});
+  make_old(cache / "flashinfer", 90 * 24h);
+  make_old(cache, 90 * 24h);
+  run({"gc"});
+  EXPECT_TRUE(path_exists(kernel));
+
+  ASSERT_TRUE(rename_path(prefix, playground.path() / "opt/gone"));
+  EXPECT_THAT(run({"gc"}), HasSubstr("kernels compiled with tree " + id.substr(0, 16)));
+  EXPECT_FALSE(path_exists(cache));
+}
+
+TEST_F(Generations, kernels_of_a_tree_nobody_knows_go_when_they_are_old) {
+  up("demo");
+  const auto jit = playground.home() / "cache/jit";
+  const auto young = jit / std::string(64, 'a');
+  const auto old = jit / std::string(64, 'b');
+  for (const auto& cache : {young, old}) {
+    ASSERT_TRUE(make_directories(cache / "torch"));
+    ASSERT_TRUE(create_file(cache / "torch/kernel.so", "compiled"));
+  }
+  for (const char* part : {"torch/kernel.so", "torch", ""}) {
+    make_old(old / part, 60 * 24h);
+  }
+  run({"gc"});
+  EXPECT_TRUE(path_exists(young));
+  EXPECT_FALSE(path_exists(old));
+}
+
+TEST_F(Generations, gc_says_what_came_back_and_not_what_it_found) {
+  playground.write("demo.yaml", manifest_of("demo", "13.0.188"));
+  run({"build", "demo.yaml"});
+  const auto path = playground.home() / "trees" / playground.names_in("trees").front();
+  const auto bytes = [](const std::string& json) {
+    const auto at = json.find("\"bytes\": ");
+    return at == std::string::npos ? -1 : std::stol(json.substr(at + 9));
+  };
+  const auto planned = bytes(run({"gc", "--dry-run", "--json"}));
+  EXPECT_GT(planned, 0);
+  {
+    const auto held = assemble::open_tree(path); // the tree stays, and with it what it shares
+    ASSERT_TRUE(held);
+    const auto done = bytes(run({"gc", "--json"}));
+    EXPECT_GE(done, 0);
+    EXPECT_LT(done, planned);
+  }
+  EXPECT_GT(bytes(run({"gc", "--json"})), 0);
+  EXPECT_THAT(playground.names_in("trees"), IsEmpty());
+}
+
 TEST_F(Generations, du_counts_shared_files_once) {
   up("demo", "13.0.187");
   const auto one = run({"du", "--json"});
