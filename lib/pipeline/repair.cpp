@@ -4,6 +4,7 @@
 #include "pipeline/entries.hpp"
 #include "pipeline/roots.hpp"
 #include "pipeline/trees.hpp"
+#include "store/replace.hpp"
 
 #include <algorithm>
 
@@ -60,7 +61,7 @@ Result<void> refetch(Session& session, const std::vector<lock::Artifact>& artifa
     const auto key = lock::store_key(artifact);
     CUKIT_TRY_ASSIGN(const auto guard, store::lock(session.home, "key-" + key,
                                                    FileLock::Mode::exclusive, session.stop));
-    CUKIT_TRY(exchange_paths(scratch.home.store() / key, session.home.store() / key));
+    CUKIT_TRY(store::put_in_place(scratch.home.store() / key, session.home.store() / key));
   }
   return sync_directory(session.home.store());
 }

@@ -1,10 +1,12 @@
 #include "pipeline/trees.hpp"
 
+#include "base/strings.hpp"
+#include "base/temporary.hpp"
 #include "base/user_file.hpp"
 #include "pipeline/entries.hpp"
-
-#include <sys/stat.h>
-#include <unistd.h>
+#include "pipeline/jit_caches.hpp"
+#include "pipeline/prefix.hpp"
+#include "store/replace.hpp"
 
 namespace cukit::pipeline {
 
@@ -42,34 +44,6 @@ Result<assemble::Tree> build_into(Session& session, const lock::Lock& lock,
                                               session.progress, session.stop));
   CUKIT_TRY(session.check_stop());
   return tree;
-}
-
-/// A folder at `to` that is a tree of ours, or empty, makes room in one step; the old content goes
-/// away afterwards.
-Result<void> put_in_place(const fs::path& from, const fs::path& to) {
-  if (path_exists(to)) {
-    const fs::path aside = from.parent_path() / "replaced";
-    CUKIT_TRY(rename_path(to, aside));
-  }
-  CUKIT_TRY(rename_path(from, to));
-  return sync_directory(to.parent_path());
-}
-
-Result<void> check_prefix(const fs::path& prefix) {
-  if (!path_exists(prefix)) {
-    return {};
-  }
-  struct stat info {};
-  if (::lstat(prefix.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    CUKIT_TRY_ASSIGN(const auto names, list_directory(prefix));
-    if (names.empty() || path_exists(prefix / ".cukit/content")) {
-      return {};
-    }
-  }
-  return tl::unexpected<Error>(
-      Error{.code = ErrorCode::host,
-            .message = fmt::format("{} exists and is no tree of cukit's", prefix.string()),
-            .hint = "name a folder that does not exist, or remove it first"});
 }
 
 Result<assemble::Tree> build_in_home(Session& session, const lock::Lock& lock,
@@ -116,8 +90,12 @@ Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
   if (standing) {
     return Built{std::move(*standing), true};
   }
-  if (folder_exists(path)) { // nobody else builds it now: it is damaged
+  if (folder_exists(path / ".cukit")) { // nobody else builds it now: it is damaged
     return tl::unexpected<Error>(std::move(standing.error()));
+  }
+  if (folder_exists(path)) { // a removal in place that was killed
+    CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(session.home));
+    CUKIT_TRY(store::move_out(path, staging.path() / "rest"));
   }
   CUKIT_TRY_ASSIGN(auto tree, build_in_home(session, lock, *part, path));
   return Built{std::move(tree), true};
@@ -136,35 +114,62 @@ Result<void> rebuild_tree(Session& session, const lock::Lock& lock) {
   if (session.settings.durability == store::Durability::full) {
     CUKIT_TRY(sync_file_system(folder));
   }
-  CUKIT_TRY(store::allow_move(path));
-  CUKIT_TRY(exchange_paths(folder, path)); // the damaged one goes with the staging folder
+  CUKIT_TRY(store::put_in_place(folder, path)); // the damaged one goes with the staging folder
   CUKIT_TRY(assemble::seal_tree(path));
   return sync_directory(path.parent_path());
 }
+
+namespace {
+
+/// The tree at the prefix when it is this one, and whole. What of it was changed is said before it
+/// is replaced.
+Result<std::optional<assemble::Tree>> standing_tree(Session& session, const fs::path& prefix,
+                                                    const Sha256& id) {
+  auto tree = assemble::open_tree(prefix);
+  if (!tree) {
+    return std::optional<assemble::Tree>();
+  }
+  CUKIT_TRY_ASSIGN(const auto problems, assemble::verify(*tree, session.stop));
+  if (problems.empty() && tree->id == id) {
+    return std::optional<assemble::Tree>(std::move(*tree));
+  }
+  if (!problems.empty()) {
+    session.progress.say(
+        fmt::format("note: the tree at {} is not as it was built, and is replaced "
+                    "({}{})",
+                    printable(prefix.string()), problems.front(),
+                    problems.size() == 1 ? "" : fmt::format(" and {} more", problems.size() - 1)));
+  }
+  return std::optional<assemble::Tree>();
+}
+
+} // namespace
 
 Result<Built> ensure_prefix(Session& session, const lock::Lock& lock) {
   CUKIT_TRY_ASSIGN(const auto* part, part_of(session, lock));
   CUKIT_TRY_ASSIGN(const auto prefix, absolute_path(session.settings.prefix));
   const auto target = prefix.has_filename() ? prefix : prefix.parent_path();
+  sweep_temporary(target.parent_path());
+  CUKIT_TRY(finish_switch(target, session.stop));
   CUKIT_TRY(check_prefix(target));
-  const auto id = lock::tree_id(lock, *part);
-  if (auto standing = assemble::open_tree(target); standing && standing->id == id) {
-    CUKIT_TRY_ASSIGN(const auto problems, assemble::verify(*standing, session.stop));
-    if (problems.empty()) {
-      return Built{std::move(*standing), false};
-    }
+  CUKIT_TRY_ASSIGN(auto standing, standing_tree(session, target, lock::tree_id(lock, *part)));
+  if (standing) {
+    remember_place(session.home, *standing);
+    return Built{std::move(*standing), false};
   }
+  CUKIT_TRY(check_switch(target));
   CUKIT_TRY(store::prepare(session.home));
   CUKIT_TRY_ASSIGN(const auto scratch,
-                   TempDirectory::create(target.parent_path(), ".cukit-prefix-"));
+                   HeldDirectory::create(target.parent_path(), temporary::k_prefix));
   const auto folder = scratch.path() / "tree";
   CUKIT_TRY(make_directories(folder));
   CUKIT_TRY(build_into(session, lock, *part, folder, assemble::Placement::copy));
   if (session.settings.durability == store::Durability::full) {
     CUKIT_TRY(sync_file_system(folder));
   }
-  CUKIT_TRY(put_in_place(folder, target));
+  CUKIT_TRY(switch_prefix(folder, target, session.stop));
   CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(target));
+  remember_place(session.home, tree);
   return Built{std::move(tree), true};
 }
 

@@ -23,7 +23,8 @@ Result<Built> ensure_tree(Session& session, const lock::Lock& lock);
 Result<void> rebuild_tree(Session& session, const lock::Lock& lock);
 
 /// A copy at `session.settings.prefix` that shares no file with the store. A tree of cukit's that
-/// stands there is replaced in one step; anything else that is not an empty folder is an error.
+/// stands there is replaced in one step (pipeline/prefix.hpp); anything else that is not an empty
+/// folder is an error, and so is a file in the tree that cukit did not put there.
 Result<Built> ensure_prefix(Session& session, const lock::Lock& lock);
 
 } // namespace cukit::pipeline

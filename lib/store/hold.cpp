@@ -99,10 +99,15 @@ Result<void> move_out(const fs::path& folder, const fs::path& to) {
   if (look_twice([&] { return ::rename(folder.c_str(), to.c_str()); }) == 0) {
     return {};
   }
-  if (errno == EXDEV) {
-    return remove_tree(folder);
+  if (errno != EXDEV) {
+    return fail_errno(errno, "cannot take {} away", folder.string());
   }
-  return fail_errno(errno, "cannot take {} away", folder.string());
+  // First what makes it an entry or a tree, so that a kill leaves nothing that looks whole.
+  for (const char* mark : {"index", ".cukit"}) {
+    CUKIT_TRY(remove_tree(folder / mark));
+  }
+  CUKIT_TRY(sync_directory(folder));
+  return remove_tree(folder);
 }
 
 } // namespace cukit::store

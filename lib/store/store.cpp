@@ -10,8 +10,8 @@ namespace cukit::store {
 
 namespace {
 
-// The largest wheel has 2,300 members of 150 bytes each; this is a hundred times that.
-constexpr std::uint64_t k_index_bytes = 64U << 20U;
+// All names of an archive may have 64 MiB, and a line has a hundred bytes more, 200,000 times.
+constexpr std::uint64_t k_index_bytes = 96U << 20U;
 
 /// Keys come from digests; anything else would be a path of somebody's choosing.
 Result<void> check_key(std::string_view key) {
@@ -66,7 +66,11 @@ Result<Entry> Store::publish(const Staging& staged, const std::string& key,
   CUKIT_TRY(check_key(key));
   // Held before anybody can see it, so that no gc comes between.
   CUKIT_TRY_ASSIGN(auto hold, FolderHold::shared(staged.path() / "entry"));
-  CUKIT_TRY_ASSIGN(const bool ours, rename_no_replace(staged.path() / "entry", folder(key)));
+  CUKIT_TRY_ASSIGN(bool ours, rename_no_replace(staged.path() / "entry", folder(key)));
+  if (!ours && !path_exists(folder(key) / "index")) { // a removal in place that was killed
+    CUKIT_TRY(move_out(folder(key), staged.path() / "rest"));
+    CUKIT_TRY_ASSIGN(ours, rename_no_replace(staged.path() / "entry", folder(key)));
+  }
   if (ours && hold) {
     return Entry{key, folder(key) / "files", std::move(list),
                  std::make_shared<const FolderHold>(std::move(*hold))};
@@ -102,7 +106,8 @@ std::vector<ExpectedPath> expected_paths(const std::vector<EntryFile>& list) {
   std::vector<ExpectedPath> expected;
   expected.reserve(list.size());
   for (const auto& file : list) {
-    expected.push_back({file.path, file.executable ? 0555U : 0444U, file.size, file.sha256, file.link});
+    expected.push_back(
+        {file.path, file.executable ? 0555U : 0444U, file.size, file.sha256, file.link});
   }
   return expected;
 }
