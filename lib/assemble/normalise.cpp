@@ -1,6 +1,6 @@
 #include "assemble/normalise.hpp"
 
-#include "base/limits.hpp"
+#include "assemble/entry_text.hpp"
 
 namespace cukit::assemble {
 
@@ -31,7 +31,7 @@ Result<void> add_stub(Claims& claims, Platform platform) {
         "cudaGLTypedefs.h", "cudaEGLTypedefs.h", "cudaVDPAUTypedefs.h", "cudaProfilerTypedefs.h"}) {
     const auto* file = claims.find(std::string("include/") + name);
     if (file != nullptr && !file->from.empty()) {
-      CUKIT_TRY_ASSIGN(headers[name], read_file(file->from, limits::k_metadata_bytes));
+      CUKIT_TRY_ASSIGN(headers[name], read_entry_text(*file));
     }
   }
   return claims.add_content(k_stub, stub_libcuda(driver_symbols(headers), platform));

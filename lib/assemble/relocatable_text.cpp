@@ -1,7 +1,7 @@
 // pkg-config files, and CMake files beside them: ours, and those that artifacts bring freed of the
 // place they were made for.
+#include "assemble/entry_text.hpp"
 #include "assemble/normalise.hpp"
-#include "base/limits.hpp"
 #include "base/strings.hpp"
 
 #include <algorithm>
@@ -114,7 +114,7 @@ Result<void> remove_absolute_paths(Claims& claims) {
     if (file->from.empty() || (!path.ends_with(".pc") && !path.ends_with(".cmake"))) {
       continue;
     }
-    CUKIT_TRY_ASSIGN(const auto text, read_file(file->from, limits::k_metadata_bytes));
+    CUKIT_TRY_ASSIGN(const auto text, read_entry_text(*file));
     if (text.find(k_installed_root) != std::string::npos ||
         (path.ends_with(".pc") && text.find("=/") != std::string::npos)) {
       claims.replace_content(path, without_absolute_root(text, file->path));

@@ -168,5 +168,14 @@ TEST_F(NormaliseTest, absolute_roots_in_texts_of_artifacts_become_relative) {
   EXPECT_THAT(overview(), Contains(Pair("lib/cmake/x/x.cmake", "x")));
 }
 
+TEST_F(NormaliseTest, a_text_that_is_too_large_is_the_components_fault) {
+  add("small", "1.0", {{"nvidia/cu13/bin/tool", "#!tool\n"}});
+  add("huge", "1.0", {{"nvidia/cu13/lib/cmake/huge.cmake", std::string(17U << 20U, ' ')}});
+  const auto planned = plan(lock_, platform_, entries_);
+  ASSERT_FALSE(planned);
+  EXPECT_EQ(planned.error().code, ErrorCode::integrity);
+  EXPECT_THAT(planned.error().message, HasSubstr("lib/cmake/huge.cmake of huge"));
+}
+
 } // namespace
 } // namespace cukit::assemble
