@@ -13,6 +13,8 @@ namespace cukit::pipeline {
 
 namespace {
 
+constexpr const char* k_work_lock = "lock"; ///< in the folder for work in progress
+
 /// One file of the mirror; written by one thread.
 struct Item {
   lock::Artifact artifact; ///< of a pin only file, path, source and sha256 say something
@@ -163,6 +165,17 @@ Result<void> bring_artifacts(Session& session, std::vector<Item>& items, const f
   return first_failure(session, all);
 }
 
+/// With everything there, what is left of killed runs is of no use.
+Result<void> tidy(const fs::path& work) {
+  CUKIT_TRY_ASSIGN(const auto names, list_directory(work));
+  for (const auto& name : names) {
+    if (name != k_work_lock) { // others wait for it
+      CUKIT_TRY(remove_tree(work / name));
+    }
+  }
+  return {};
+}
+
 /// What has arrived appears under its name.
 Result<std::size_t> settle(std::vector<Item>& items, const fs::path& folder) {
   std::size_t added = 0;
@@ -193,10 +206,11 @@ Result<std::size_t> settle(std::vector<Item>& items, const fs::path& folder) {
 Outcome<Mirrored> mirror(Session& session, const std::vector<fs::path>& manifests,
                          const fs::path& folder, const std::vector<Platform>& platforms) {
   CUKIT_TRY_ASSIGN(const auto needed, find_needed(session, manifests, platforms, false));
+  CUKIT_TRY(check_mirror_folder(folder)); // before anything is downloaded
   const auto work = folder / ".cukit-mirror";
   CUKIT_TRY(make_directories(work));
   CUKIT_TRY_ASSIGN(const auto lock,
-                   FileLock::acquire(work / "lock", FileLock::Mode::exclusive, session.stop));
+                   FileLock::acquire(work / k_work_lock, FileLock::Mode::exclusive, session.stop));
   CUKIT_TRY_ASSIGN(auto items, items_of(needed.needs, folder));
   CUKIT_TRY(find_present(items, session.stop));
   auto brought = bring_artifacts(session, items, work);
@@ -212,6 +226,7 @@ Outcome<Mirrored> mirror(Session& session, const std::vector<fs::path>& manifest
   }
   CUKIT_TRY(write_mirror_pages(folder, known));
   CUKIT_TRY(brought);
+  CUKIT_TRY(tidy(work));
   return Mirrored{.files = items.size(), .added = added};
 }
 

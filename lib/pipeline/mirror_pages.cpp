@@ -14,10 +14,13 @@ struct Link {
   std::string size = {}; ///< in bytes; empty: not said
 };
 
+constexpr std::string_view k_head = "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
+                                    "<meta name=\"pypi:repository-version\" content=\"1.0\">\n";
+constexpr const char* k_page = "index.html";
+
 /// Names of wheels, projects and manifests hold no character that HTML or a URL would change.
 std::string page(const std::string& title, const std::vector<Link>& links) {
-  std::string html = "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
-                     "<meta name=\"pypi:repository-version\" content=\"1.0\">\n";
+  std::string html(k_head);
   html += fmt::format("<title>{}</title>\n</head>\n<body>\n", title);
   for (const auto& link : links) {
     // PEP 503 knows no sizes, but a lock needs them; other readers ignore the attribute.
@@ -27,9 +30,25 @@ std::string page(const std::string& title, const std::vector<Link>& links) {
   return html + "</body>\n</html>\n";
 }
 
+/// A page that a person put there is not replaced.
+Result<void> check_page(const fs::path& folder) {
+  const auto path = folder / k_page;
+  if (!path_exists(path)) {
+    return {};
+  }
+  CUKIT_TRY_ASSIGN(const auto text, read_file(path, limits::k_index_page_bytes));
+  return text.starts_with(k_head)
+             ? Result<void>()
+             : tl::unexpected<Error>(Error{.code = ErrorCode::usage,
+                                           .message = "there is a page that is not the mirror's",
+                                           .where = path.string(),
+                                           .hint = "name a folder of the mirror's own"});
+}
+
 Result<void> write_page(const fs::path& folder, const std::string& title,
                         const std::vector<Link>& links) {
-  const auto path = folder / "index.html";
+  CUKIT_TRY(check_page(folder));
+  const auto path = folder / k_page;
   const auto text = page(title, links);
   const auto present = read_file(path, limits::k_index_page_bytes);
   return present && *present == text ? Result<void>() : write_file_atomic(path, text);
@@ -72,6 +91,10 @@ Result<void> write_redist_page(const fs::path& folder) {
 }
 
 } // namespace
+
+Result<void> check_mirror_folder(const fs::path& folder) {
+  return check_page(folder);
+}
 
 Result<void> write_mirror_pages(const fs::path& folder, const std::map<fs::path, Sha256>& known) {
   CUKIT_TRY_ASSIGN(const auto names, list_directory(folder));

@@ -2,6 +2,9 @@
 #include "base/sha256.hpp"
 #include "trouble_fixture.hpp"
 
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
 namespace cukit::test {
 namespace {
 
@@ -251,6 +254,67 @@ TEST_F(AirGap, row43_a_lock_cannot_name_a_host) {
     EXPECT_THAT(refused.errors, HasSubstr("demo.lock.yaml"));
   }
   EXPECT_EQ(attacker.requests(), 0);
+}
+
+TEST_F(AirGap, a_mirror_replaces_no_page_that_a_person_wrote) {
+  ASSERT_TRUE(make_directories(mirror_folder()));
+  const auto page = fs::path(mirror_folder()) / "index.html";
+  ASSERT_TRUE(create_file(page, "<!DOCTYPE html>\n<html>welcome</html>\n"));
+  server.forget();
+  const auto refused = playground.run({"mirror", manifest.string(), mirror_folder()});
+  EXPECT_EQ(refused.exit_code, 2) << refused.errors;
+  EXPECT_THAT(refused.errors, HasSubstr("index.html"));
+  EXPECT_EQ(server.requests(), 0);
+  EXPECT_THAT(read_file(page, 1000).value(), HasSubstr("welcome"));
+}
+
+TEST_F(AirGap, a_mirror_keeps_nothing_of_runs_that_were_killed) {
+  const auto work = fs::path(mirror_folder()) / ".cukit-mirror";
+  ASSERT_TRUE(make_directories(work));
+  ASSERT_TRUE(create_file(work / (std::string(64, 'a') + ".part"), "half"));
+  ASSERT_EQ(playground.run({"mirror", manifest.string(), mirror_folder()}).exit_code, 0);
+  EXPECT_THAT(list_directory(work).value(), ::testing::ElementsAre("lock"));
+}
+
+TEST_F(AirGap, a_bundle_replaces_a_file_and_nothing_else) {
+  const auto out = playground.path() / "out";
+  ASSERT_TRUE(make_directories(out / "folder"));
+  ASSERT_EQ(::mkfifo((out / "pipe").c_str(), 0600), 0);
+  const bool has_device =
+      ::mknod((out / "device").c_str(), S_IFCHR | 0666, ::makedev(1, 3)) == 0; // needs root
+  fs::create_symlink("device", out / "link-to-device");
+  server.forget();
+  for (const auto* name : {"folder", "pipe", "device", "link-to-device"}) {
+    const bool is_device = std::string(name).ends_with("device");
+    if (is_device && !has_device) {
+      continue;
+    }
+    const auto refused = playground.run({"bundle", manifest.string(), "-o", (out / name).string()});
+    EXPECT_EQ(refused.exit_code, 6) << name << refused.errors;
+    EXPECT_THAT(refused.errors, HasSubstr("only a file is replaced")) << name;
+  }
+  EXPECT_EQ(server.requests(), 0);
+  EXPECT_TRUE(fs::is_fifo(out / "pipe"));
+  EXPECT_TRUE(!has_device || fs::is_character_file(out / "device"));
+  EXPECT_EQ(playground.run({"init", "--gpu", "sm_90", "-o", (out / "pipe").string()}).exit_code !=
+                0,
+            true);
+  EXPECT_TRUE(fs::is_fifo(out / "pipe"));
+
+  ASSERT_TRUE(create_file(out / "first.tar", "old"));
+  fs::create_symlink("first.tar", out / "latest.tar");
+  const auto made =
+      playground.run({"bundle", manifest.string(), "-o", (out / "latest.tar").string()});
+  ASSERT_EQ(made.exit_code, 0) << made.errors;
+  EXPECT_TRUE(fs::is_symlink(out / "latest.tar"));
+  EXPECT_GT(fs::file_size(out / "first.tar"), 1000U);
+}
+
+TEST_F(AirGap, a_bundle_that_brings_again_what_the_store_has_says_so) {
+  ASSERT_EQ(up().exit_code, 0);
+  const auto made = playground.run({"bundle", manifest.string(), "-o", bundle_file()});
+  ASSERT_EQ(made.exit_code, 0) << made.errors;
+  EXPECT_THAT(made.errors, HasSubstr("they come again"));
 }
 
 } // namespace
