@@ -66,10 +66,15 @@ TEST(PinnedRelease, is_refused_when_another_file_stands_in_for_a_known_one) {
                   [](const auto& wheel) { return wheel.file == k_nvcc_file; });
     add_wheel(catalog, "nvidia-cuda-nvcc", name);
     const auto answer = resolve(manifest_of(k_body), recipes(), catalog, {}, nullptr);
-    ASSERT_FALSE(answer.has_value()) << name;
+    if (answer.has_value()) { // 13.0.88.1 does not fit crt 13.0.88: an earlier release serves
+      const auto* resolution = std::get_if<Resolution>(&*answer);
+      ASSERT_NE(resolution, nullptr) << name;
+      EXPECT_THAT(files_of(*resolution), testing::Not(testing::Contains(name)));
+      continue;
+    }
     EXPECT_EQ(answer.error().code, ErrorCode::integrity) << name;
     EXPECT_THAT(answer.error().message, HasSubstr(name));
-    EXPECT_THAT(answer.error().message, HasSubstr(k_nvcc_file));
+    EXPECT_THAT(answer.error().message, HasSubstr("knows nvidia_cuda_nvcc-13.0.88-py3-none-"));
   }
 }
 
