@@ -29,6 +29,7 @@ Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(facts.groups, knowledge.groups());
   CUKIT_TRY_ASSIGN(facts.pytorch, knowledge.pytorch());
   CUKIT_TRY_ASSIGN(facts.pins, knowledge.pins());
+  facts.pinned = std::make_shared<const PinnedFiles>(*facts.pins);
   CUKIT_TRY_ASSIGN(facts.least_glibc, knowledge.least_glibc());
   CUKIT_TRY_ASSIGN(facts.components, knowledge.components());
   for (const auto name : {k_nvcc, k_cudart, k_cccl}) {
@@ -40,7 +41,6 @@ Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
 Result<Facts> Facts::load_with_tables(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(auto facts, load(knowledge));
   CUKIT_TRY_ASSIGN(facts.tables, knowledge.tables());
-  facts.pinned = std::make_shared<const PinnedFiles>(*facts.pins);
   return facts;
 }
 

@@ -26,7 +26,7 @@ struct Facts {
   const std::map<std::string, std::vector<std::string>>* groups = nullptr;
   const std::vector<knowledge::PyTorch>* pytorch = nullptr;
   const std::map<std::string, Sha256>* pins = nullptr;
-  std::shared_ptr<const PinnedFiles> pinned; ///< of load_with_tables() alone
+  std::shared_ptr<const PinnedFiles> pinned;
   const std::vector<knowledge::LeastGlibc>* least_glibc = nullptr;
   const std::vector<knowledge::ReleaseTable>* tables = nullptr; ///< of load_with_tables() alone
 

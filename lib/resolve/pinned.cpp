@@ -41,8 +41,8 @@ bool share_a_machine(const catalog::WheelFile& a, const catalog::WheelFile& b) {
 
 } // namespace
 
-PinnedFiles::PinnedFiles(const std::map<std::string, Sha256>& pins) : pins_(&pins) {
-  for (const auto& [file, digest] : pins) {
+void PinnedFiles::read_names() const {
+  for (const auto& [file, digest] : *pins_) {
     if (auto wheel = catalog::parse_wheel_name(file)) { // not RECORD of ..., no manifest
       by_project_[wheel->project].push_back(*std::move(wheel));
     }
@@ -54,6 +54,7 @@ bool PinnedFiles::contains(const std::string& file) const {
 }
 
 std::string PinnedFiles::original_of(const catalog::WheelFile& wheel) const {
+  std::call_once(read_, [this] { read_names(); });
   const auto project = by_project_.find(wheel.project);
   if (project == by_project_.end() || contains(wheel.file)) {
     return {};

@@ -6,13 +6,15 @@
 #include "catalog/catalog.hpp"
 
 #include <map>
+#include <mutex>
 #include <string>
 
 namespace cukit::resolve {
 
 class PinnedFiles {
 public:
-  explicit PinnedFiles(const std::map<std::string, Sha256>& pins);
+  /// `pins` must outlive it. Their names are read when the first file is in question.
+  explicit PinnedFiles(const std::map<std::string, Sha256>& pins) : pins_(&pins) {}
 
   [[nodiscard]] bool contains(const std::string& file) const;
   /// The known file for whose release and platform this one, which is not known, stands in; empty
@@ -20,8 +22,11 @@ public:
   [[nodiscard]] std::string original_of(const catalog::WheelFile& wheel) const;
 
 private:
+  void read_names() const;
+
   const std::map<std::string, Sha256>* pins_;
-  std::map<std::string, std::vector<catalog::WheelFile>> by_project_;
+  mutable std::once_flag read_; ///< guards by_project_
+  mutable std::map<std::string, std::vector<catalog::WheelFile>> by_project_;
 };
 
 } // namespace cukit::resolve

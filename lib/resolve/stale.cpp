@@ -172,7 +172,7 @@ Result<std::string> stale(const lock::Lock& lock, const manifest::Manifest& mani
 
 Result<void> check_pins(const lock::Lock& lock, const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(const auto* pins, knowledge.pins());
-  std::optional<PinnedFiles> pinned; // made when a file is in question: most locks are known whole
+  const PinnedFiles pinned(*pins);
   const auto compare = [&](const std::string& what, const Sha256& locked) -> Result<void> {
     const auto known = pins->find(what);
     if (known != pins->end()) {
@@ -182,10 +182,7 @@ Result<void> check_pins(const lock::Lock& lock, const knowledge::Knowledge& know
     if (!wheel) {
       return {};
     }
-    if (!pinned) {
-      pinned.emplace(*pins);
-    }
-    const auto original = pinned->original_of(*wheel);
+    const auto original = pinned.original_of(*wheel);
     return original.empty() ? Result<void>() : stands_in(what, original);
   };
   for (const auto& [file, digest] : lock.pins) {
