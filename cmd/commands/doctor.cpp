@@ -95,6 +95,7 @@ Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorO
     return host::snapshot_from_json(json, options.from);
   }
   host::SnapshotRequest request;
+  CUKIT_TRY_ASSIGN(request.clues, doctor::clues(invocation.knowledge()));
   request.environment = environment;
   request.ask_devices = ask_devices;
   request.headers = headers;

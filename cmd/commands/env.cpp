@@ -1,11 +1,12 @@
 #include "base/start_failure.hpp"
 #include "cli.hpp"
-#include "export/environment.hpp"
-#include "pipeline/jit_caches.hpp"
+#include "commands/env_toolkit.hpp"
+#include "export/shells.hpp"
 #include "signals.hpp"
 #include "store/hand_on.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <unistd.h>
 
 namespace cukit::cmd {
@@ -17,6 +18,8 @@ struct EnvOptions {
   std::string shell = "sh";
   std::vector<std::string> gpus;
   std::vector<std::string> consumers;
+  std::string venv;
+  bool unset = false;
 };
 
 struct RunOptions {
@@ -24,32 +27,12 @@ struct RunOptions {
   std::vector<std::string> command;
 };
 
-/// A toolkit's variables, with the hold on its tree.
-struct Toolkit {
-  assemble::Tree tree;
-  exports::ToolkitEnvironment environment;
-};
-
-Result<Toolkit> toolkit_environment(const Invocation& invocation, const std::string& toolkit,
-                                    const std::vector<std::string>& gpus,
-                                    const std::vector<std::string>& consumers) {
-  const auto knowledge = invocation.knowledge();
-  CUKIT_TRY_ASSIGN(const auto home, invocation.home());
-  CUKIT_TRY_ASSIGN(auto reference, find_tree(invocation, home, toolkit));
-  pipeline::remember_place(home, reference.tree);
-  exports::Request request{.tree = reference.tree.path,
-                           .gpus = reference.gpus,
-                           .consumers = consumers,
-                           .jit = home.jit(reference.tree.id.hex())};
-  if (!gpus.empty()) {
-    request.gpus.clear();
+void say_notes(const Invocation& invocation, const std::vector<std::string>& notes) {
+  if (!invocation.options.quiet) {
+    for (const auto& note : notes) {
+      std::fputs(fmt::format("note: {}\n", note).c_str(), stderr);
+    }
   }
-  for (const auto& text : gpus) {
-    CUKIT_TRY_ASSIGN(const auto gpu, knowledge::find_gpu(knowledge, text));
-    request.gpus.push_back(gpu);
-  }
-  CUKIT_TRY_ASSIGN(auto environment, exports::environment(request, knowledge));
-  return Toolkit{.tree = std::move(reference.tree), .environment = std::move(environment)};
 }
 
 int run_env(Invocation& invocation, const EnvOptions& options) {
@@ -57,19 +40,31 @@ int run_env(Invocation& invocation, const EnvOptions& options) {
   if (!shell) {
     return report(invocation, shell.error());
   }
-  const auto toolkit =
-      toolkit_environment(invocation, options.toolkit, options.gpus, options.consumers);
-  if (!toolkit) {
-    return report(invocation, toolkit.error());
+  if (options.unset) {
+    ui::print_data(exports::print_unset(*shell, invocation.environment));
+    return 0;
   }
-  const auto& variables = toolkit->environment;
-  if (const auto why = exports::why_no_line(variables, invocation.environment);
+  auto variables = toolkit_variables(invocation, {.toolkit = options.toolkit,
+                                                  .gpus = options.gpus,
+                                                  .consumers = options.consumers,
+                                                  .venv = options.venv});
+  if (!variables) {
+    return report(invocation, variables.error());
+  }
+  if (const auto why = exports::why_no_line(variables->environment, invocation.environment);
       *shell == exports::Shell::plain && !why.empty()) {
     return report(invocation, Error{.code = ErrorCode::usage,
                                     .message = why,
                                     .hint = "use --shell sh, fish or json, which quote it"});
   }
-  ui::print_data(exports::print(variables, *shell, invocation.environment));
+  if (*shell == exports::Shell::sh || *shell == exports::Shell::fish) {
+    for (const auto& name : exports::names_beyond_shells(variables->environment)) {
+      variables->notes.push_back(
+          fmt::format("no shell can set {}; `cukit run` does, and --shell json has it", name));
+    }
+  }
+  say_notes(invocation, variables->notes);
+  ui::print_data(exports::print(variables->environment, *shell, invocation.environment));
   return 0;
 }
 
@@ -114,9 +109,9 @@ int become(const Environment& environment, const std::vector<std::string>& comma
 }
 
 int run_run(Invocation& invocation, const RunOptions& options) {
-  const auto toolkit = toolkit_environment(invocation, options.toolkit, {}, {});
-  if (!toolkit) {
-    report(invocation, toolkit.error());
+  const auto variables = toolkit_variables(invocation, {.toolkit = options.toolkit});
+  if (!variables) {
+    report(invocation, variables.error());
     return k_own_failure;
   }
   auto command = options.command;
@@ -127,12 +122,14 @@ int run_run(Invocation& invocation, const RunOptions& options) {
     report(invocation, Error{.code = ErrorCode::usage, .message = "there is no command to run"});
     return k_own_failure;
   }
-  if (const auto held = store::hand_on_hold(toolkit->tree.path);
+  if (const auto held = store::hand_on_hold(variables->tree.path);
       !held) { // else gc could take the tree away
     report(invocation, held.error());
     return k_own_failure;
   }
-  return become(exports::apply(toolkit->environment, invocation.environment), command, invocation);
+  say_notes(invocation, variables->notes);
+  return become(exports::apply(variables->environment, invocation.environment), command,
+                invocation);
 }
 
 } // namespace
@@ -152,6 +149,12 @@ void register_env(Commands& commands) {
       ->type_name("GPU");
   app->add_option("--consumer", options->consumers, "Variables of these consumers alone")
       ->type_name("NAME");
+  app->add_option("--venv", options->venv,
+                  "The Python environment whose packages will use it; else the manifest's or the "
+                  "active one")
+      ->type_name("DIR");
+  app->add_flag("--unset", options->unset,
+                "Take back what `cukit env` set in this shell; no toolkit is needed");
 }
 
 void register_run(Commands& commands) {

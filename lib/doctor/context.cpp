@@ -8,11 +8,6 @@
 
 namespace cukit::doctor {
 
-const knowledge::Consumer& Context::recipe(const Found& consumer) const {
-  return *std::find_if(recipes.begin(), recipes.end(),
-                       [&](const auto& recipe) { return recipe.name == consumer.consumer; });
-}
-
 Finding& Findings::add(std::string_view id, const std::string& subject) {
   for (auto& known : list_) {
     if (known.id == id && known.subject == subject) {
@@ -108,6 +103,16 @@ void weigh(Finding& finding, const std::vector<std::string>& users) {
   if (users.empty() && finding.severity == Severity::error) {
     finding.severity = Severity::warning;
   }
+}
+
+bool is_any_build(const Found& found) {
+  return found.recipe->discovery.present.empty() && !found.recipe->discovery.only_asked;
+}
+
+bool is_any_build(const Context& context, std::string_view consumer) {
+  return std::any_of(context.found.begin(), context.found.end(), [&](const auto& found) {
+    return found.consumer == consumer && is_any_build(found);
+  });
 }
 
 const host::PythonEnvironment* python_of(const host::Snapshot& snapshot, std::string_view prefix) {
@@ -214,7 +219,7 @@ std::vector<std::string> manifest_lines(const Context& context,
   }
   std::vector<std::string> named;
   std::copy_if(consumers.begin(), consumers.end(), std::back_inserter(named),
-               [](const auto& name) { return name != "cmake"; });
+               [&](const auto& name) { return !is_any_build(context, name); });
   if (!named.empty()) {
     lines.push_back("consumers: " + text::yaml_list(named));
   }

@@ -20,7 +20,9 @@ struct Context {
   std::optional<Version> driver;
   const LogFacts& log;
 
-  [[nodiscard]] const knowledge::Consumer& recipe(const Found& consumer) const;
+  [[nodiscard]] static const knowledge::Consumer& recipe(const Found& consumer) {
+    return *consumer.recipe;
+  }
 };
 
 /// Collects findings; title, severity and source come from the catalogue.
@@ -102,6 +104,9 @@ ShellCommand set_variable(const std::string& name, const std::string& value);
 ShellCommand put_first(const std::string& name, const std::string& folder);
 
 bool is_wheel_tree(const host::Toolkit& kit);
+/// A consumer that no package brings: whatever builds with the compiler that it finds.
+bool is_any_build(const Found& found);
+bool is_any_build(const Context& context, std::string_view consumer);
 const host::PythonEnvironment* python_of(const host::Snapshot& snapshot, std::string_view prefix);
 /// Least nvcc release that compiles for a target, with its suffix; nothing for unknown ones.
 std::optional<Version> first_release(const Context& context, const GpuTarget& target);

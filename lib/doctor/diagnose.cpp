@@ -167,6 +167,7 @@ text::Json consumers_json(const std::vector<Found>& all) {
     }
     consumers.add(text::Json::object()
                       .set("name", found.consumer)
+                      .set("version", found.version)
                       .set("nvcc", place(found.nvcc, found.nvcc_version))
                       .set("headers", place(found.headers, found.headers_version))
                       .set("ptxas", place(found.ptxas, found.ptxas_version))
@@ -234,6 +235,9 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
   judge(diagnosis.findings, diagnosis.consumers);
   if (diagnosis.log.is_failed) {
     doubt_involved(context, diagnosis.consumers);
+  }
+  for (auto& found : diagnosis.consumers) {
+    found.recipe = nullptr;
   }
   return diagnosis;
 }

@@ -27,8 +27,9 @@ std::string step_text(const knowledge::DiscoveryStep& step) {
     return "site-packages/" + step.argument;
   case Kind::conda:
     return "CONDA_PREFIX";
+  case Kind::include:
   case Kind::flag:
-    return "XLA_FLAGS";
+    return step.argument;
   }
   return {};
 }
@@ -45,6 +46,7 @@ std::string value_of(const host::Snapshot& snapshot, const knowledge::DiscoveryS
                      const host::PythonEnvironment* python) {
   switch (step.kind) {
   case Kind::variable:
+  case Kind::include:
     return variable(snapshot, step.argument);
   case Kind::which: {
     const auto& list = step.argument == "ptxas" ? snapshot.path_ptxas : snapshot.path_nvcc;
@@ -63,13 +65,14 @@ std::string value_of(const host::Snapshot& snapshot, const knowledge::DiscoveryS
   case Kind::conda:
     return variable(snapshot, "CONDA_PREFIX");
   case Kind::flag: {
-    const auto flags = variable(snapshot, "XLA_FLAGS");
+    const auto flags = variable(snapshot, step.argument);
+    std::string value; // the last one counts
     for (const auto word : split_words(flags)) {
-      if (word.starts_with(step.argument)) {
-        return std::string(word.substr(step.argument.size()));
+      if (word.starts_with(step.option)) {
+        value = word.substr(step.option.size());
       }
     }
-    return {};
+    return value;
   }
   }
   return {};
@@ -92,6 +95,7 @@ public:
              const host::PythonEnvironment* python)
       : snapshot_(snapshot), recipe_(consumer.discovery) {
     found_.consumer = consumer.name;
+    found_.recipe = &consumer;
     found_.compiles = recipe_.compiles;
     found_.is_runtime = recipe_.is_runtime;
     found_.python = python;
@@ -125,13 +129,13 @@ private:
     for (const auto& step : recipe_.root) {
       const auto value = value_of(snapshot_, step, found_.python);
       if (value.empty()) {
-        note(step, value, step.kind == Kind::variable ? "not set" : "not there");
+        note(step, value,
+             step.kind == Kind::variable || step.kind == Kind::include ? "not set" : "not there");
         continue;
       }
-      auto root = step.kind == Kind::which ? parent(parent(value)) : value;
-      if (step.argument == "NVTE_CUDA_INCLUDE_DIR") {
-        root = parent(value); // it names the folder of the headers
-      }
+      const auto root = step.kind == Kind::which     ? parent(parent(value))
+                        : step.kind == Kind::include ? parent(value)
+                                                     : value;
       const auto* kit = kit_at(snapshot_, root);
       const bool is_free = step.kind == Kind::variable || step.kind == Kind::flag;
       if ((recipe_.is_checked || recipe_.compiles == "nvrtc" || !is_free) &&
@@ -146,9 +150,16 @@ private:
     }
   }
 
+  /// Of `ccache /opt/cuda/bin/nvcc` the last word; a bare name is looked up in PATH.
+  std::string program_of(const std::string& value) const {
+    const auto words = split_words(value);
+    const auto last = words.empty() ? std::string() : std::string(words.back());
+    return last == "nvcc" && !snapshot_.path_nvcc.empty() ? snapshot_.path_nvcc.front() : last;
+  }
+
   bool take_program(const std::vector<knowledge::DiscoveryStep>& steps) {
     for (const auto& step : steps) {
-      const auto value = value_of(snapshot_, step, found_.python);
+      const auto value = program_of(value_of(snapshot_, step, found_.python));
       const auto* tool = value.empty() ? nullptr : tool_at(snapshot_, value);
       if (value.empty() || (tool == nullptr && step.kind != Kind::variable)) {
         note(step, value, step.kind == Kind::variable ? "not set" : "not there");
@@ -247,22 +258,31 @@ private:
   Found found_;
 };
 
+struct Provider {
+  const host::PythonEnvironment* python = nullptr;
+  std::string version = {};
+};
+
 /// The environment with the consumer in it; the first one counts, as it is the active one.
-const host::PythonEnvironment* provider(const host::Snapshot& snapshot,
-                                        const knowledge::Discovery& discovery) {
+Provider provider(const host::Snapshot& snapshot, const knowledge::Discovery& discovery) {
   for (const auto& python : snapshot.pythons) {
-    for (const auto& name : discovery.present) {
-      if (host::find_distribution(python, name) != nullptr) {
-        return &python;
+    for (const auto& dist : python.distributions) {
+      if (knowledge::brings(discovery, dist.name)) {
+        return {&python, dist.version};
       }
-      for (const auto& package : python.conda_packages) {
-        if (package.first == name) {
-          return &python;
-        }
+    }
+    for (const auto& [name, version] : python.conda_packages) {
+      if (knowledge::brings(discovery, name)) {
+        return {&python, version};
       }
     }
   }
-  return nullptr;
+  return {};
+}
+
+std::optional<Version> parsed(const std::string& version) {
+  const auto result = Version::parse(version);
+  return result ? std::optional(*result) : std::nullopt;
 }
 
 } // namespace
@@ -317,15 +337,19 @@ std::vector<Found> discover(const host::Snapshot& snapshot, const Question& ques
   for (const auto& consumer : consumers) {
     const auto& asked = question.consumers;
     const bool is_asked = std::find(asked.begin(), asked.end(), consumer.name) != asked.end();
-    const auto* python = provider(snapshot, consumer.discovery);
-    const bool is_there = consumer.discovery.present.empty() ? has_nvcc : python != nullptr;
+    const auto provided = provider(snapshot, consumer.discovery);
+    const auto* python = provided.python;
+    const bool is_there = !consumer.discovery.only_asked &&
+                          (consumer.discovery.present.empty() ? has_nvcc : python != nullptr);
     if (asked.empty() ? !is_there : !is_asked) {
       continue;
     }
     if (python == nullptr && !snapshot.pythons.empty()) {
       python = &snapshot.pythons.front();
     }
-    auto found = Simulation(snapshot, consumer, python).run(wants_blackwell);
+    const auto& recipe = knowledge::at_version(consumer, parsed(provided.version));
+    auto found = Simulation(snapshot, recipe, python).run(wants_blackwell);
+    found.version = provided.version;
     found.is_asked = is_asked;
     result.push_back(std::move(found));
   }

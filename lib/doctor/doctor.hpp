@@ -58,6 +58,9 @@ struct Look {
 /// What one consumer would use.
 struct Found {
   std::string consumer = {};
+  std::string version = {}; ///< of the consumer; empty: not known
+  const knowledge::Consumer* recipe =
+      nullptr;               ///< for that version, while it is diagnosed; then null
   std::string compiles = {}; ///< nvcc, nvrtc, ptxas
   std::vector<Look> looked = {};
   std::string root = {};                   ///< taken root, as it stood
@@ -104,6 +107,8 @@ struct Diagnosis {
 Result<std::vector<buildlog::Phrase>> log_phrases(const knowledge::Knowledge& knowledge);
 /// A log that is in memory.
 Result<buildlog::Facts> read_log(std::string_view text, const knowledge::Knowledge& knowledge);
+/// What a snapshot must be taken with, so that everything the recipes speak of is in it.
+Result<host::Clues> clues(const knowledge::Knowledge& knowledge);
 
 /// Errors are those of the recipes, and consumers that do not exist (code usage).
 Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& question,

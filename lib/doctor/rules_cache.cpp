@@ -37,6 +37,14 @@ const host::Toolkit* tree_with_ptxas_for(const Context& context, const GpuTarget
   return nullptr;
 }
 
+/// The variable that names the program; empty: none does.
+std::string variable_of(const std::vector<knowledge::DiscoveryStep>& steps) {
+  const auto step = std::find_if(steps.begin(), steps.end(), [](const auto& one) {
+    return one.kind == knowledge::DiscoveryStep::Kind::variable;
+  });
+  return step == steps.end() ? std::string() : step->argument;
+}
+
 void triton(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     const auto target =
@@ -44,10 +52,12 @@ void triton(const Context& context, Findings& findings) {
     if (!target) {
       continue;
     }
-    const auto set = variable(context.snapshot, "TRITON_PTXAS_PATH");
+    const auto plain = variable_of(found.recipe->discovery.ptxas);
+    const auto blackwell = variable_of(found.recipe->discovery.ptxas_blackwell);
+    const auto set = plain.empty() ? plain : variable(context.snapshot, plain);
     const auto* own = set.empty() ? nullptr : tool_at(context.snapshot, set);
-    const bool is_variable = found.consumer == "triton" && target->major >= 10 && !set.empty() &&
-                             variable(context.snapshot, "TRITON_PTXAS_BLACKWELL_PATH").empty();
+    const bool is_variable = !blackwell.empty() && target->major >= 10 && !set.empty() &&
+                             variable(context.snapshot, blackwell).empty();
     auto& finding =
         findings.add(is_variable ? RuleId::triton_variable : RuleId::ptxas_too_old, found.consumer);
     finding.consumers = {found.consumer};
@@ -56,21 +66,79 @@ void triton(const Context& context, Findings& findings) {
     finding.evidence = {{found.ptxas, "ptxas " + found.ptxas_version}, {"GPU", target->sm()}};
     if (is_variable) {
       finding.evidence.push_back(
-          {"TRITON_PTXAS_PATH",
-           set + (own == nullptr ? "" : ", ptxas " + own->version) + ": not looked at"});
-      finding.fix.push_back(by_command(set_variable("TRITON_PTXAS_BLACKWELL_PATH", set),
+          {plain, set + (own == nullptr ? "" : ", ptxas " + own->version) + ": not looked at"});
+      finding.fix.push_back(by_command(set_variable(blackwell, set),
                                        "the variable for compute capability 10 and newer"));
     } else if (const auto* kit = tree_with_ptxas_for(context, *target)) {
       const auto path = kit->tools.at("ptxas").path;
       finding.evidence.push_back({path, "ptxas " + kit->tools.at("ptxas").version + ", not taken"});
-      finding.fix.push_back(by_command(
-          found.consumer == "triton"
-              ? ShellCommand::exports({{.name = "TRITON_PTXAS_PATH", .value = path},
-                                       {.name = "TRITON_PTXAS_BLACKWELL_PATH", .value = path}})
-              : put_first("PATH", kit->root + "/bin"),
-          "a ptxas that knows the GPU"));
+      finding.fix.push_back(
+          by_command(!plain.empty() && !blackwell.empty()
+                         ? ShellCommand::exports(
+                               {{.name = plain, .value = path}, {.name = blackwell, .value = path}})
+                         : put_first("PATH", kit->root + "/bin"),
+                     "a ptxas that knows the GPU"));
     }
     finding.fix.push_back(cukit_fix(context, {found.consumer}));
+  }
+}
+
+/// A ptxas that the consumer's own table of versions ends before.
+void refused_ptxas(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    const auto version = Version::parse(found.ptxas_version);
+    const auto& takes = found.recipe->takes_ptxas;
+    if (found.compiles != "ptxas" || !takes || !version || takes->contains(*version, true)) {
+      continue;
+    }
+    auto& finding = findings.add(RuleId::ptxas_refused, found.consumer);
+    finding.consumers = {found.consumer};
+    finding.cause = fmt::format("{}{} takes a ptxas {}, and {} is {}", found.consumer,
+                                found.version.empty() ? "" : " " + found.version, takes->text(),
+                                found.ptxas, found.ptxas_version);
+    finding.evidence = {{found.ptxas, "ptxas " + found.ptxas_version}};
+    for (const auto* steps :
+         {&found.recipe->discovery.ptxas, &found.recipe->discovery.ptxas_blackwell}) {
+      const auto name = variable_of(*steps);
+      if (!name.empty() && variable(context.snapshot, name) == found.ptxas) {
+        finding.evidence.push_back({name, found.ptxas});
+        finding.fix.push_back(
+            name.find('-') == std::string::npos
+                ? by_command(ShellCommand::unsets({name}), "it takes the ptxas of its own wheel")
+                : by_hand("start it without " + name, "it takes the ptxas of its own wheel"));
+      }
+    }
+    finding.fix.push_back(cukit_fix(context, {found.consumer}));
+  }
+}
+
+/// A compiler cache that cannot tell two trees apart: their files have one time, and an nvcc may be
+/// the same file in both.
+void compiler_caches(const Context& context, Findings& findings) {
+  for (const auto& tree : trees_with_nvcc(context)) {
+    if (tree.kit->tree_id.empty() || tree.users.empty()) {
+      continue;
+    }
+    for (const auto& program : context.snapshot.compiler_caches) {
+      const bool is_sccache = program.ends_with("/sccache");
+      const auto* name = is_sccache ? "SCCACHE_C_CUSTOM_CACHE_BUSTER" : "CCACHE_EXTRAFILES";
+      const auto value = variable(context.snapshot, name);
+      if (value.find(is_sccache ? tree.kit->tree_id : tree.kit->real + "/.cukit/") !=
+              std::string::npos ||
+          value.find(tree.kit->root + "/.cukit/") != std::string::npos ||
+          value.find("(left out)") != std::string::npos) {
+        continue; // a snapshot does not tell everything that a variable holds
+      }
+      auto& finding = findings.add(RuleId::compiler_cache_mixes_trees, tree.kit->real);
+      weigh(finding, tree.users);
+      finding.cause = fmt::format("{} is here, and {} does not name the tree {}", program, name,
+                                  tree.kit->root);
+      finding.evidence.push_back({program, "knows nvcc again by its file alone"});
+      finding.evidence.push_back({name, value_or(value, "not set")});
+      finding.fix = {
+          by_command(ShellCommand::evaluates(ShellCommand({"cukit", "env", tree.kit->root})),
+                     "sets it, so that no object of another tree is taken for this one's")};
+    }
   }
 }
 
@@ -201,7 +269,8 @@ void caches(const Context& context, Findings& findings) {
 } // namespace
 
 const std::vector<Rule>& cache_rules() {
-  static const std::vector<Rule> rules = {triton, ptxas_in_path, caches};
+  static const std::vector<Rule> rules = {triton, ptxas_in_path, refused_ptxas, caches,
+                                          compiler_caches};
   return rules;
 }
 

@@ -23,16 +23,8 @@ std::vector<GpuTarget> targets_of(const Context& context, const Found& found) {
     std::replace_if(
         text.begin(), text.end(), [](char c) { return c == ';' || c == ','; }, ' ');
     for (auto word : split_words(text)) {
-      word = word.substr(0, word.find('+'));
+      word = word.substr(0, word.find_first_of("+-")); // 9.0+PTX, 90-real
       if (const auto target = GpuTarget::parse(word)) {
-        result.push_back(*target);
-      }
-    }
-  }
-  if (const auto archs = variable(context.snapshot, "CUDAARCHS");
-      result.empty() && found.consumer == "cmake") {
-    for (const auto word : split(archs, ';')) {
-      if (const auto target = GpuTarget::parse(word.substr(0, word.find('-')))) {
         result.push_back(*target);
       }
     }
@@ -224,7 +216,7 @@ void torch_differs(const Context& context, Findings& findings) {
 void two_toolkits(const Context& context, Findings& findings) {
   const Found* cmake = nullptr;
   for (const auto& found : context.found) {
-    cmake = found.consumer == "cmake" ? &found : cmake;
+    cmake = is_any_build(found) ? &found : cmake;
   }
   if (cmake == nullptr || cmake->compiler == nullptr) {
     return;
@@ -253,7 +245,7 @@ void two_toolkits(const Context& context, Findings& findings) {
     }
     finding.fix.push_back(
         by_command(use_tree(cmake->compiler->root), "or the other one for everybody"));
-    finding.consumers = {"cmake"};
+    finding.consumers = {cmake->consumer};
     for (const auto& found : context.found) {
       if (found.compiler == other || found.kit == other) {
         finding.consumers.push_back(found.consumer);
@@ -273,7 +265,7 @@ void gates(const Context& context, Findings& findings) {
     const auto& recipe = context.recipe(found);
     if (recipe.discovery.gate.empty() || !context.snapshot.path_nvcc.empty() ||
         found.nvcc.empty() || is_needless(found, recipe) ||
-        !variable(context.snapshot, "VLLM_HAS_FLASHINFER_CUBIN").empty()) {
+        !variable(context.snapshot, recipe.discovery.gate_variable).empty()) {
       continue;
     }
     auto& finding = findings.add(RuleId::nvcc_not_in_path, found.consumer);
@@ -283,9 +275,11 @@ void gates(const Context& context, Findings& findings) {
     finding.evidence = {
         {found.nvcc, "nvcc " + value_or(found.nvcc_version, "of an unknown version")},
         {"PATH", "no nvcc in it"}};
-    finding.fix = {by_command(put_first("PATH", found.root + "/bin"), "nvcc is found"),
-                   by_command(set_variable("VLLM_HAS_FLASHINFER_CUBIN", "1"),
-                              "where compiled kernels are installed")};
+    finding.fix = {by_command(put_first("PATH", found.root + "/bin"), "nvcc is found")};
+    if (!recipe.discovery.gate_variable.empty()) {
+      finding.fix.push_back(by_command(set_variable(recipe.discovery.gate_variable, "1"),
+                                       "where compiled kernels are installed"));
+    }
   }
 }
 
@@ -355,7 +349,7 @@ void unlinked(const Context& context, Findings& findings) {
       std::any_of(trees.begin(), trees.end(), [](const auto& tree) { return !tree.users.empty(); });
   const bool has_wish =
       std::any_of(context.found.begin(), context.found.end(), [](const auto& found) {
-        return found.compiles == "nvcc" && found.consumer != "cmake";
+        return found.compiles == "nvcc" && !is_any_build(found);
       });
   if (trees.empty() || is_any_used || !has_wish || findings.has(RuleId::variable_wrong_folder) ||
       findings.has(RuleId::variable_malformed)) {

@@ -95,7 +95,7 @@ void malformed(const Context& context, Findings& findings) {
     auto& finding = findings.add(RuleId::variable_malformed, "CUDACXX");
     finding.cause = "CUDACXX " + what_is_wrong(value);
     finding.evidence.push_back({"CUDACXX", "`" + value + "`"});
-    finding.consumers = {"cmake"};
+    finding.consumers = users_of(context, "CUDACXX");
     finding.fix.push_back(
         by_command(set_variable("CUDACXX", stripped(value)), "the path of nvcc alone"));
   }
@@ -205,6 +205,31 @@ void foreign_flags(const Context& context, Findings& findings) {
   }
 }
 
+/// A compiler that a variable names, beside the root that gives headers and libraries.
+void foreign_compiler(const Context& context, Findings& findings) {
+  for (const auto& found : context.found) {
+    const auto& steps = found.recipe->discovery.nvcc;
+    const auto step = std::find_if(steps.begin(), steps.end(), [&](const auto& one) {
+      return one.kind == knowledge::DiscoveryStep::Kind::variable &&
+             !variable(context.snapshot, one.argument).empty();
+    });
+    if (step == steps.end() || found.compiler == nullptr || found.kit == nullptr ||
+        found.compiler == found.kit || !differ(found.kit->cudart, found.nvcc_version)) {
+      continue;
+    }
+    auto& finding = findings.add(RuleId::nvcc_of_another_toolkit, step->argument);
+    finding.cause =
+        fmt::format("{} names nvcc of CUDA {}, while headers and libraries come from {}",
+                    step->argument, found.nvcc_version, found.root);
+    finding.evidence = {{step->argument, variable(context.snapshot, step->argument)},
+                        {found.nvcc, "nvcc " + found.nvcc_version},
+                        {found.root, "CUDART_VERSION " + found.kit->cudart}};
+    finding.fix = {by_command(ShellCommand::unsets({step->argument}),
+                              "the compiler of the same toolkit is taken")};
+    finding.consumers.push_back(found.consumer);
+  }
+}
+
 void empty_ccbin(const Context& context, Findings& findings) {
   for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
     const auto value = variable(context.snapshot, name);
@@ -259,13 +284,35 @@ std::string wrong_torch_list(const std::string& value) {
   return {};
 }
 
+/// CMake's and the like: 90;120, perhaps with a letter or -real behind.
+std::string wrong_number_list(const std::string& value) {
+  for (const auto item : split(value, ';')) {
+    if (item.find('.') != std::string_view::npos) {
+      return fmt::format("`{}` has a dot: it must be a number such as 90", item);
+    }
+    if (item.find_first_of(", ") != std::string_view::npos) {
+      return "targets are parted by ;";
+    }
+  }
+  return {};
+}
+
+struct Spelling {
+  std::string (*what_is_wrong)(const std::string&);
+  const char* example;
+};
+Spelling spelling_of(const std::string& style) {
+  return style == "family"  ? Spelling{wrong_family_list, "9.0a 12.0f"}
+         : style == "plain" ? Spelling{wrong_torch_list, "9.0;12.0"}
+                            : Spelling{wrong_number_list, "90;120"};
+}
+
 void architecture_lists(const Context& context, Findings& findings) {
   for (const auto& recipe : context.recipes) {
     for (const auto& list : recipe.arch_variables) {
       const auto value = variable(context.snapshot, list.name);
-      const auto wrong = value.empty()            ? std::string()
-                         : list.style == "family" ? wrong_family_list(value)
-                                                  : wrong_torch_list(value);
+      const auto spelling = spelling_of(list.style);
+      const auto wrong = value.empty() ? std::string() : spelling.what_is_wrong(value);
       if (wrong.empty()) {
         continue;
       }
@@ -273,9 +320,8 @@ void architecture_lists(const Context& context, Findings& findings) {
       finding.cause = fmt::format("{} is `{}`: {}", list.name, value, wrong);
       if (finding.evidence.empty()) {
         finding.evidence.push_back({list.name, value});
-        finding.fix.push_back(
-            by_command(set_variable(list.name, list.style == "family" ? "9.0a 12.0f" : "9.0;12.0"),
-                       "the form that it takes, with your targets"));
+        finding.fix.push_back(by_command(set_variable(list.name, spelling.example),
+                                         "the form that it takes, with your targets"));
       }
       finding.consumers.push_back(recipe.name);
     }
@@ -285,8 +331,9 @@ void architecture_lists(const Context& context, Findings& findings) {
 } // namespace
 
 const std::vector<Rule>& environment_rules() {
-  static const std::vector<Rule> rules = {malformed,     wrong_folder, disagree,
-                                          foreign_flags, empty_ccbin,  architecture_lists};
+  static const std::vector<Rule> rules = {malformed,         wrong_folder,     disagree,
+                                          foreign_flags,     foreign_compiler, empty_ccbin,
+                                          architecture_lists};
   return rules;
 }
 

@@ -28,8 +28,13 @@ bool is_rescued(const Context& context, const std::string& name) {
       return true;
     }
   }
-  const auto extra = variable(context.snapshot, "FLASHINFER_EXTRA_LDFLAGS");
-  return context.snapshot.system_libraries.contains(name) || extra.find("-L") != std::string::npos;
+  const auto adds_folder = [&](const std::string& flags) {
+    return variable(context.snapshot, flags).find("-L") != std::string::npos;
+  };
+  return context.snapshot.system_libraries.contains(name) ||
+         std::any_of(context.recipes.begin(), context.recipes.end(), [&](const auto& recipe) {
+           return std::any_of(recipe.reach.flags.begin(), recipe.reach.flags.end(), adds_folder);
+         });
 }
 
 bool has_libraries(const host::Toolkit& kit) {
@@ -59,7 +64,7 @@ void library_folder(const Context& context, Findings& findings) {
     if (found.compiles != "nvcc" || kit == nullptr || !has_libraries(*kit) || found.nvcc.empty()) {
       continue;
     }
-    const bool is_linked_by_nvcc = found.consumer == "cmake" && !nvcc_finds_libraries(*kit);
+    const bool is_linked_by_nvcc = is_any_build(found) && !nvcc_finds_libraries(*kit);
     const bool is_linked_by_folder = !wanted.empty() && found.libraries.empty();
     if ((!is_linked_by_nvcc && !is_linked_by_folder) || is_rescued(context, "libcudart.so")) {
       continue;

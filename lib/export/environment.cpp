@@ -1,7 +1,6 @@
 #include "export/environment.hpp"
 
 #include "base/strings.hpp"
-#include "text/json.hpp"
 
 #include <algorithm>
 
@@ -9,28 +8,29 @@ namespace cukit::exports {
 
 namespace {
 
-// Set by a user or an image for another toolkit, these reach into every build (README, "A torch
-// venv").
-constexpr const char* k_foreign[] = {
-    "CPATH",           "CUDA_INC_PATH",     "CUDA_LIB_PATH",      "DG_JIT_NVCC_COMPILER",
-    "FLASHINFER_NVCC", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "LIBRARY_PATH"};
+/// A target as a consumer writes it; empty: it has no name for it.
+std::string spelled(GpuTarget gpu, const std::string& style) {
+  if (style == "family" && gpu.suffix == 0) {
+    // As FlashInfer names them itself: 9.0 and later need their own features; sm_120 has the family
+    // form.
+    if (gpu.major == 12 && gpu.minor == 0) {
+      gpu.suffix = 'f';
+    } else if (gpu.major >= 9) {
+      gpu.suffix = 'a';
+    }
+  } else if (style != "family") {
+    gpu.suffix = 0;
+  }
+  return style == "number"  ? fmt::format("{}{}", gpu.major, gpu.minor)
+         : style == "major" ? fmt::format("{}0", gpu.major)
+                            : gpu.dotted();
+}
 
 std::string architecture_list(const knowledge::ArchVariable& variable,
                               const std::vector<GpuTarget>& gpus) {
   std::vector<std::string> items;
-  for (GpuTarget gpu : gpus) {
-    if (variable.style == "family" && gpu.suffix == 0) {
-      // As FlashInfer names them itself: 9.0 and later need their own features; sm_120 has the
-      // family form.
-      if (gpu.major == 12 && gpu.minor == 0) {
-        gpu.suffix = 'f';
-      } else if (gpu.major >= 9) {
-        gpu.suffix = 'a';
-      }
-    } else if (variable.style == "plain") {
-      gpu.suffix = 0;
-    }
-    const auto text = gpu.dotted();
+  for (const auto& gpu : gpus) {
+    const auto text = spelled(gpu, variable.style);
     if (std::find(items.begin(), items.end(), text) == items.end()) {
       items.push_back(text);
     }
@@ -44,85 +44,107 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
   }
 }
 
-void add_consumer(ToolkitEnvironment& result, const knowledge::Consumer& consumer,
-                  const Request& request) {
-  const auto known = [&](const std::string& name) {
-    return std::any_of(result.set.begin(), result.set.end(),
-                       [&](const Variable& v) { return v.name == name; });
-  };
-  for (const auto& [name, value_template] : consumer.environment) {
-    // XLA_FLAGS and its like hold a user's own flags too: set only for a consumer that was named.
-    if (request.consumers.empty() && name.ends_with("_FLAGS")) {
-      continue;
-    }
+bool contains(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+class Builder {
+public:
+  explicit Builder(const Request& request) : request_(request) { result_.tree = request.tree; }
+
+  void add(const Variable& variable) {
+    constexpr std::string_view inside = "{tree}/";
     // A tool that this tree does not hold is not pointed at.
-    if (value_template.starts_with("{tree}/") &&
-        !path_exists(request.tree / value_template.substr(std::string_view("{tree}/").size()))) {
-      continue;
+    if (is_set(variable.name) ||
+        (variable.value.starts_with(inside) &&
+         !path_exists(request_.tree / variable.value.substr(inside.size())))) {
+      return;
     }
-    std::string value = value_template;
-    replace_all(value, "{tree}", request.tree.string());
-    replace_all(value, "{jit}", request.jit.string());
-    if (!known(name)) {
-      result.set.push_back(
-          Variable{.name = name, .value = value, .prepend = false, .why = consumer.name});
+    auto filled = variable;
+    replace_all(filled.value, "{tree}", request_.tree.string());
+    replace_all(filled.value, "{id}", request_.id);
+    replace_all(filled.value, "{jit}", request_.jit.string());
+    result_.set.push_back(std::move(filled));
+  }
+  void add(const knowledge::Reach& reach) {
+    add(reach.roots, result_.reach.roots);
+    add(reach.programs, result_.reach.programs);
+    add(reach.folders, result_.reach.folders);
+    add(reach.flags, result_.reach.flags);
+  }
+  void add(const knowledge::Consumer& newest) {
+    const auto known = request_.versions.find(newest.name);
+    const auto& consumer = knowledge::at_version(
+        newest, known == request_.versions.end() ? std::nullopt : std::optional(known->second));
+    const bool takes_ptxas = !consumer.takes_ptxas || !request_.ptxas ||
+                             consumer.takes_ptxas->contains(*request_.ptxas, true);
+    for (const auto& variable : consumer.environment) {
+      if ((variable.joins == Joins::nothing || contains(request_.named, consumer.name)) &&
+          (takes_ptxas || variable.value != "{tree}/bin/ptxas")) {
+        add(variable);
+      }
     }
-  }
-  for (const auto& variable : consumer.arch_variables) {
-    if (!request.gpus.empty() && !known(variable.name)) {
-      result.set.push_back(Variable{.name = variable.name,
-                                    .value = architecture_list(variable, request.gpus),
-                                    .prepend = false,
-                                    .why = consumer.name});
-    }
-  }
-}
-
-/// A value is foreign when it names a toolkit and not this tree.
-bool points_elsewhere(const std::string& value, const fs::path& tree) {
-  const auto text = lower(value);
-  const bool names_toolkit = text.find("cuda") != std::string::npos ||
-                             text.find("nvidia") != std::string::npos ||
-                             text.find("nvcc") != std::string::npos;
-  return names_toolkit && value.find(tree.string()) == std::string::npos;
-}
-
-std::string quoted_sh(std::string_view value) {
-  std::string result = "'";
-  for (const char c : value) {
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result + "'";
-}
-
-std::string quoted_fish(std::string_view value) {
-  std::string result = "'";
-  for (const char c : value) {
-    if (c == '\'' || c == '\\') {
-      result += '\\';
-    }
-    result += c;
-  }
-  return result + "'";
-}
-
-std::string expanded(const Variable& variable, const Environment& current) {
-  const auto before = variable.prepend ? current.get(variable.name) : std::nullopt;
-  return before ? variable.value + ":" + *before : variable.value;
-}
-
-std::vector<std::string> foreign_in(const ToolkitEnvironment& environment,
-                                    const Environment& current) {
-  std::vector<std::string> names;
-  const fs::path tree =
-      environment.set.empty() ? fs::path() : fs::path(environment.set.front().value);
-  for (const auto& name : environment.unset) {
-    const auto value = current.get(name);
-    if (value && points_elsewhere(*value, tree)) {
-      names.push_back(name);
+    for (const auto& list : consumer.arch_variables) {
+      if (!request_.gpus.empty()) {
+        add(Variable{.name = list.name, .value = architecture_list(list, request_.gpus)});
+      }
     }
   }
-  return names;
+  void add_host_compiler(const knowledge::CommonVariables& common) {
+    if (request_.host_compiler.empty()) {
+      return;
+    }
+    result_.pins_host_compiler = true;
+    for (const auto& name : common.host_compiler) {
+      add(Variable{.name = name, .value = request_.host_compiler});
+    }
+    if (const auto c = c_compiler_beside(request_.host_compiler); !c.empty()) {
+      for (const auto& name : common.c_compiler) {
+        add(Variable{.name = name, .value = c});
+      }
+    }
+  }
+  ToolkitEnvironment take() { return std::move(result_); }
+
+private:
+  [[nodiscard]] bool is_set(const std::string& name) const {
+    return std::any_of(result_.set.begin(), result_.set.end(),
+                       [&](const Variable& v) { return v.name == name; });
+  }
+  static void add(const std::vector<std::string>& names, std::vector<std::string>& to) {
+    for (const auto& name : names) {
+      if (!contains(to, name)) {
+        to.push_back(name);
+      }
+    }
+  }
+  /// g++-13 -> gcc-13, clang++ -> clang, where it stands in the same folder.
+  static std::string c_compiler_beside(const fs::path& cxx) {
+    auto name = cxx.filename().string();
+    for (const auto& [of_cxx, of_c] :
+         {std::pair{"clang++", "clang"}, std::pair{"g++", "gcc"}, std::pair{"c++", "cc"}}) {
+      if (const auto at = name.rfind(of_cxx); at != std::string::npos) {
+        name.replace(at, std::string_view(of_cxx).size(), of_c);
+        const auto c = cxx.parent_path() / name;
+        return path_exists(c) ? c.string() : std::string();
+      }
+    }
+    return {};
+  }
+
+  const Request& request_;
+  ToolkitEnvironment result_;
+};
+
+/// The tree's folders in a list with colons go, the others stay in their order.
+std::string without_folder(const std::string& list, const std::string& folder) {
+  std::vector<std::string> kept;
+  for (const auto item : split(list, ':')) {
+    if (item != folder) {
+      kept.emplace_back(item);
+    }
+  }
+  return join(kept, ":");
 }
 
 } // namespace
@@ -136,117 +158,81 @@ std::string why_unnameable(const fs::path& folder) {
 
 Result<ToolkitEnvironment> environment(const Request& request,
                                        const knowledge::Knowledge& knowledge) {
-  const std::string tree = request.tree.string();
   if (const auto why = why_unnameable(request.tree); !why.empty()) {
     return tl::unexpected<Error>(
         Error{.code = ErrorCode::usage,
               .message = "no variable can name this toolkit: " + why,
-              .where = tree,
+              .where = request.tree.string(),
               .hint = "a toolkit can be moved: rename the folder, or point CUKIT_HOME at another"});
   }
-  ToolkitEnvironment result;
-  result.set = {
-      {"CUDA_HOME", tree, false, "torch, FlashInfer, tvm-ffi, DeepGEMM"},
-      {"CUDA_PATH", tree, false, "cuda-pathfinder, CuPy, CMake; always equal to CUDA_HOME"},
-      {"CUDAToolkit_ROOT", tree, false, "CMake's FindCUDAToolkit"},
-      {"CUDACXX", tree + "/bin/nvcc", false, "CMake's CUDA language"},
-      {"PATH", tree + "/bin", true, "vLLM's gate, CMake, XLA"},
-  };
-  result.unset.assign(std::begin(k_foreign), std::end(k_foreign));
+  CUKIT_TRY_ASSIGN(const auto* common, knowledge.variables());
   CUKIT_TRY_ASSIGN(const auto* consumers, knowledge.consumers());
+  Builder builder(request);
+  for (const auto& variable : common->set) {
+    builder.add(variable);
+  }
+  builder.add_host_compiler(*common);
+  builder.add(common->reach);
   for (const auto& consumer : *consumers) {
-    const bool wanted =
-        request.consumers.empty() || std::find(request.consumers.begin(), request.consumers.end(),
-                                               consumer.name) != request.consumers.end();
-    if (wanted) {
-      add_consumer(result, consumer, request);
+    builder.add(consumer.reach); // what leads elsewhere does so whoever was asked for
+    if (request.consumers.empty() || contains(request.consumers, consumer.name)) {
+      builder.add(consumer);
     }
   }
-  return result;
-}
-
-std::string why_no_line(const ToolkitEnvironment& environment, const Environment& current) {
-  for (const auto& variable : environment.set) {
-    if (expanded(variable, current).find_first_of("\r\n") != std::string::npos) {
-      return fmt::format("{} holds a line end, which a line NAME=VALUE cannot hold", variable.name);
-    }
-  }
-  return {};
-}
-
-Result<Shell> parse_shell(std::string_view name) {
-  if (name == "sh" || name == "bash" || name == "zsh") {
-    return Shell::sh;
-  }
-  if (name == "fish") {
-    return Shell::fish;
-  }
-  if (name == "json") {
-    return Shell::json;
-  }
-  if (name == "plain") {
-    return Shell::plain;
-  }
-  auto error = Error{.code = ErrorCode::usage,
-                     .message = fmt::format("`{}` is no shell that `cukit env` writes for", name)};
-  error.hint = "use sh, bash, zsh, fish, json or plain";
-  return tl::unexpected<Error>(std::move(error));
-}
-
-std::string print(const ToolkitEnvironment& environment, Shell shell, const Environment& current) {
-  const auto foreign = foreign_in(environment, current);
-  std::string out;
-  if (shell == Shell::json) {
-    auto set = text::Json::object();
-    for (const auto& variable : environment.set) {
-      set.set(variable.name, expanded(variable, current));
-    }
-    auto unset = text::Json::list();
-    for (const auto& name : foreign) {
-      unset.add(name);
-    }
-    return text::Json::object()
-               .set("schema", "cukit.env/1")
-               .set("set", set)
-               .set("unset", unset)
-               .dump() +
-           "\n";
-  }
-  for (const auto& name : foreign) {
-    if (shell == Shell::sh) {
-      out += fmt::format("unset {}\n", name);
-    } else if (shell == Shell::fish) {
-      out += fmt::format("set -e {}\n", name);
-    }
-  }
-  for (const auto& variable : environment.set) {
-    switch (shell) {
-    case Shell::sh:
-      out += variable.prepend
-                 ? fmt::format("export {0}={1}\"${{{0}:+:${0}}}\"\n", variable.name,
-                               quoted_sh(variable.value))
-                 : fmt::format("export {}={}\n", variable.name, quoted_sh(variable.value));
-      break;
-    case Shell::fish:
-      out += variable.prepend
-                 ? fmt::format("set -gx {0} {1} ${0}\n", variable.name, quoted_fish(variable.value))
-                 : fmt::format("set -gx {} {}\n", variable.name, quoted_fish(variable.value));
-      break;
-    default:
-      out += fmt::format("{}={}\n", variable.name, expanded(variable, current));
-      break;
-    }
-  }
-  return out;
+  return builder.take();
 }
 
 Environment apply(const ToolkitEnvironment& environment, Environment base) {
-  for (const auto& name : foreign_in(environment, base)) {
-    base.unset(name);
+  base = take_back(std::move(base));
+  std::vector<std::string> names;
+  const auto change = [&](const std::string& name, const std::optional<std::string>& value) {
+    const auto old = base.values().find(name);
+    if (!contains(names, name) && name != "PATH") {
+      names.push_back(name);
+      if (old != base.values().end()) {
+        base.set(k_old_prefix + name, old->second);
+      }
+    }
+    if (value) {
+      base.set(name, *value);
+    } else {
+      base.unset(name);
+    }
+  };
+  for (const auto& removal : removals(environment, base)) {
+    change(removal.name, removal.rest);
   }
   for (const auto& variable : environment.set) {
-    base.set(variable.name, expanded(variable, base));
+    const auto before = variable.joins == Joins::nothing ? std::nullopt : base.get(variable.name);
+    change(variable.name, !before                           ? variable.value
+                          : variable.joins == Joins::before ? variable.value + ":" + *before
+                                                            : *before + " " + variable.value);
   }
+  base.set(k_tree_variable, environment.tree.string());
+  base.set(k_names_variable, join(names, " "));
+  return base;
+}
+
+Environment take_back(Environment base) {
+  const auto tree = base.get(k_tree_variable);
+  const auto names = base.get(k_names_variable);
+  if (names) {
+    for (const auto word : split_words(*names)) {
+      const auto name = std::string(word);
+      const auto old = base.values().find(k_old_prefix + name);
+      if (old == base.values().end()) {
+        base.unset(name);
+      } else {
+        base.set(name, old->second);
+        base.unset(k_old_prefix + name);
+      }
+    }
+  }
+  if (const auto path = base.get("PATH"); tree && path) {
+    base.set("PATH", without_folder(*path, *tree + "/bin"));
+  }
+  base.unset(k_tree_variable);
+  base.unset(k_names_variable);
   return base;
 }
 

@@ -1,33 +1,39 @@
-// What `cukit env` prints: the variables that make every consumer use one tree, for a shell or as
-// JSON.
+// What makes every consumer use one tree: variables to set, and what of a caller's own environment
+// leads elsewhere. Taking it back restores what was there.
 #pragma once
 
 #include "assemble/assemble.hpp"
 #include "knowledge/knowledge.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace cukit::exports {
 
-struct Variable {
-  std::string name;
-  std::string value;
-  bool prepend = false; ///< to a list separated by colons that may exist (PATH)
-  std::string why;
-};
+using Joins = knowledge::SetVariable::Joins;
+using Variable = knowledge::SetVariable; ///< its value filled in
 
 struct Request {
   fs::path tree; ///< immutable path
-  std::vector<GpuTarget> gpus;
-  std::vector<std::string> consumers; ///< empty: all known
-  fs::path jit;                       ///< folder for JIT caches of this tree
+  std::string id = {};
+  std::vector<GpuTarget> gpus = {};
+  std::vector<std::string> consumers = {}; ///< variables of these alone; empty: of all known
+  /// Consumers that are there for certain. Flags that share a variable with a user's own are set
+  /// for them alone.
+  std::vector<std::string> named = {};
+  /// Versions of consumers, where they are known: their recipes then are those of that version.
+  std::map<std::string, Version> versions = {};
+  std::optional<Version> ptxas = {}; ///< the tree's; a consumer that cannot take it keeps its own
+  fs::path jit = {};                 ///< folder for JIT caches of this tree
+  std::string host_compiler = {};    ///< C++ compiler that the toolkit is pinned to; may be empty
 };
 
-/// Variables to set, and names to unset because they would point into another toolkit.
 struct ToolkitEnvironment {
+  fs::path tree;
   std::vector<Variable> set;
-  std::vector<std::string> unset;
+  knowledge::Reach reach;          ///< a caller's variables that may lead elsewhere
+  bool pins_host_compiler = false; ///< then no flag of the caller may name another one
 };
 /// Why no variable can name a tree below that folder, or empty: PATH and its like part folders by
 /// colons and have no escape for one.
@@ -36,18 +42,27 @@ struct ToolkitEnvironment {
 Result<ToolkitEnvironment> environment(const Request& request,
                                        const knowledge::Knowledge& knowledge);
 
-enum class Shell {
-  sh,
-  fish,
-  json,
-  plain
-}; ///< plain: NAME=VALUE lines for env files (prepends are expanded from `current_path`)
-/// Why the variables cannot be written as Shell::plain, or empty.
-[[nodiscard]] std::string why_no_line(const ToolkitEnvironment& environment,
-                                      const Environment& current);
-Result<Shell> parse_shell(std::string_view name);
-std::string print(const ToolkitEnvironment& environment, Shell shell, const Environment& current);
-/// `base` with the variables applied: what `cukit run` gives its child.
+/// A variable of a caller that leads into another toolkit.
+struct Removal {
+  std::string name;
+  std::optional<std::string> rest; ///< what of its value stays; nothing: it is unset
+  std::string led_to;              ///< the part that goes
+};
+/// Looks at the file system to tell a toolkit from a folder of the caller's own. A path that is not
+/// there counts as a toolkit's when it is called like one.
+std::vector<Removal> removals(const ToolkitEnvironment& environment, const Environment& current);
+
+/// `base` with the variables applied, whatever an earlier one had set taken back: what `cukit run`
+/// gives its child. Twice is once.
 Environment apply(const ToolkitEnvironment& environment, Environment base);
+/// `base` as it was before; unchanged when nothing was applied to it. Of PATH only the tree's own
+/// part goes, since others change it too.
+Environment take_back(Environment base);
+
+// The record that applying leaves in the environment, for taking it back: the tree, the names that
+// were set or removed, and the values that some of them had.
+constexpr const char* k_tree_variable = "CUKIT_ENV_TREE";
+constexpr const char* k_names_variable = "CUKIT_ENV_NAMES"; ///< parted by spaces
+constexpr const char* k_old_prefix = "CUKIT_ENV_OLD_";
 
 } // namespace cukit::exports

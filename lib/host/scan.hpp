@@ -18,17 +18,16 @@ struct Candidate {
 std::optional<Toolkit> scan_toolkit(const RootView& view, const Candidate& candidate);
 /// Everything a consumer could reach: variables, PATH, the usual folders, wheels, conda, Spack,
 /// Nix.
-std::vector<Candidate> toolkit_candidates(const RootView& view, const Environment& environment,
+std::vector<Candidate> toolkit_candidates(const RootView& view, const SnapshotRequest& request,
                                           const std::vector<PythonEnvironment>& pythons);
 /// A program with its version; nothing when the path leads to no file.
 std::optional<Tool> scan_tool(const RootView& view, const std::string& path);
 /// Arguments of __cudaLaunch in the crt/host_runtime.h below an include folder; 0 without.
 int launch_arguments(const RootView& view, const std::string& include);
 
-std::vector<PythonEnvironment> scan_pythons(const RootView& view, const Environment& environment,
-                                            const std::vector<std::string>& more);
+std::vector<PythonEnvironment> scan_pythons(const RootView& view, const SnapshotRequest& request);
 std::vector<HostCompiler> scan_compilers(const RootView& view, const Environment& environment);
-std::vector<CacheEntry> scan_caches(const RootView& view, const Environment& environment);
+std::vector<CacheEntry> scan_caches(const RootView& view, const SnapshotRequest& request);
 /// Where the headers of these names are; those that are nowhere are left out.
 std::vector<FoundHeader> find_headers(const RootView& view, const Environment& environment,
                                       const std::vector<std::string>& names,

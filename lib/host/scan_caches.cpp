@@ -108,17 +108,24 @@ public:
       list_.push_back(std::move(entry));
     }
   }
-  void add_kernel_folders(const std::string& consumer, const std::string& folder) {
+  /// Every folder below `folder` that the pattern leads to.
+  void add_entries(const CachePlace& place, const std::string& folder, std::string_view pattern,
+                   Place whose) {
+    const auto slash = std::min(pattern.find('/'), pattern.size());
+    const auto part = pattern.substr(0, slash);
+    const auto rest = pattern.substr(std::min(slash + 1, pattern.size()));
+    const auto names =
+        part == "*" ? view_.list(folder) : std::vector<std::string>{std::string(part)};
     std::size_t count = 0;
-    for (const auto& name : view_.list(folder)) {
-      if (count++ < k_kernel_cache_limit) {
-        add_kernels(consumer, join_path(folder, name));
+    for (const auto& name : names) {
+      const auto path = join_path(folder, name);
+      if (!rest.empty()) {
+        add_entries(place, path, rest, whose);
+      } else if (!place.holds_kernels) {
+        add(place.consumer, path, whose);
+      } else if (count++ < k_kernel_cache_limit) {
+        add_kernels(place.consumer, path);
       }
-    }
-  }
-  void add_children(const std::string& consumer, const std::string& folder, Place place) {
-    for (const auto& name : view_.list(folder)) {
-      add(consumer, join_path(folder, name), place);
     }
   }
   [[nodiscard]] std::vector<CacheEntry> take() { return std::move(list_); }
@@ -138,36 +145,24 @@ private:
 
 } // namespace
 
-std::vector<CacheEntry> scan_caches(const RootView& view, const Environment& environment) {
+std::vector<CacheEntry> scan_caches(const RootView& view, const SnapshotRequest& request) {
   Caches caches(view);
-  const auto home = environment.get("HOME").value_or("/");
-  const auto folder_of = [&](const char* variable, const char* usual) {
-    return environment.get(variable).value_or(join_path(home, usual));
-  };
-  const auto place_of = [&](const char* variable) {
-    return environment.get(variable) ? Place::of_a_variable : Place::usual;
-  };
-  const auto flashinfer =
-      join_path(environment.get("FLASHINFER_WORKSPACE_BASE").value_or(home), ".cache/flashinfer");
-  for (const auto& version : view.list(flashinfer)) {
-    for (const auto& arch : view.list(join_path(flashinfer, version))) {
-      caches.add_children(
-          "flashinfer", join_path(flashinfer, version + "/" + arch + "/cached_ops"),
-          Place::usual); // below a variable's folder too: .cache/flashinfer is its own
+  for (const auto& place : request.clues.caches) {
+    const auto folder = cache_folder(place, request.environment);
+    // below a variable's folder too a folder of its own name is the consumer's
+    const bool is_usual = !place.below.empty() || !request.environment.get(place.variable);
+    for (const auto& pattern : place.entries) {
+      caches.add_entries(place, folder, pattern, is_usual ? Place::usual : Place::of_a_variable);
     }
   }
-  const auto torch = folder_of("TORCH_EXTENSIONS_DIR", ".cache/torch_extensions");
-  const auto torch_place = place_of("TORCH_EXTENSIONS_DIR");
-  for (const auto& name : view.list(torch)) {
-    caches.add("torch-extensions", join_path(torch, name), torch_place);
-    caches.add_children("torch-extensions", join_path(torch, name), torch_place);
-  }
-  caches.add_children("tvm-ffi", folder_of("TVM_FFI_CACHE_DIR", ".cache/tvm-ffi"),
-                      place_of("TVM_FFI_CACHE_DIR"));
-  caches.add_kernel_folders("triton", folder_of("TRITON_CACHE_DIR", ".triton/cache"));
-  caches.add_kernel_folders("deepgemm",
-                            join_path(folder_of("DG_JIT_CACHE_DIR", ".deep_gemm"), "cache"));
   return caches.take();
+}
+
+std::string cache_folder(const CachePlace& place, const Environment& environment) {
+  const auto home = environment.get("HOME").value_or("/");
+  const auto named = place.variable.empty() ? std::nullopt : environment.get(place.variable);
+  const auto folder = named ? *named : place.usual.empty() ? home : join_path(home, place.usual);
+  return place.below.empty() ? folder : join_path(folder, place.below);
 }
 
 } // namespace cukit::host

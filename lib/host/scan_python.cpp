@@ -32,11 +32,13 @@ std::string normalised(std::string_view name) {
   return result;
 }
 
-bool concerns_cuda(std::string_view name) {
-  static constexpr std::array prefixes = {"nvidia-", "cuda-", "torch", "triton", "flashinfer",
-                                          "nixl",    "cupy",  "jax",   "numba"};
+/// CUDA's own wheels, and those of its consumers.
+bool concerns_cuda(std::string_view name, const Clues& clues) {
+  static constexpr std::array prefixes = {"nvidia-", "cuda-", "torch", "nixl"};
   return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](const char* prefix) { return name.starts_with(prefix); });
+                     [&](const char* prefix) { return name.starts_with(prefix); }) ||
+         std::any_of(clues.packages.begin(), clues.packages.end(),
+                     [&](const auto& one) { return name.starts_with(one); });
 }
 
 /// Wheels whose own libraries say nothing new: CUDA itself, torch with its 11,000 files, numerics.
@@ -47,13 +49,13 @@ bool has_no_extension(std::string_view name) {
 }
 
 Distribution read_distribution(const RootView& view, const std::string& path,
-                               std::string_view folder_name) {
+                               std::string_view folder_name, const Clues& clues) {
   Distribution result{.path = path};
   folder_name.remove_suffix(std::string_view(".dist-info").size());
   const auto dash = folder_name.rfind('-');
   result.name = normalised(folder_name.substr(0, dash));
   result.version = dash == std::string_view::npos ? "" : std::string(folder_name.substr(dash + 1));
-  if (!concerns_cuda(result.name)) {
+  if (!concerns_cuda(result.name, clues)) {
     return result;
   }
   const auto text = view.head(join_path(path, "METADATA"), k_metadata_head);
@@ -65,7 +67,7 @@ Distribution read_distribution(const RootView& view, const std::string& path,
     if (line.starts_with("Version: ")) {
       result.version = trim(line.substr(9));
     } else if (line.starts_with(key) && result.name != "cuda-toolkit" &&
-               concerns_cuda(normalised(line.substr(key.size())))) {
+               concerns_cuda(normalised(line.substr(key.size())), clues)) {
       result.requirements.emplace_back(trim(line.substr(key.size())));
     }
   }
@@ -171,14 +173,15 @@ bool is_owner_checked(std::string_view name) {
   return name.starts_with("nvidia-c") || name.starts_with("nvidia-nv") || name.starts_with("nixl");
 }
 
-void scan_site(const RootView& view, const std::string& site, PythonEnvironment& python) {
+void scan_site(const RootView& view, const std::string& site, const Clues& clues,
+               PythonEnvironment& python) {
   Ownership ownership;
   for (const auto& name : view.list(site)) {
     if (!name.ends_with(".dist-info")) {
       continue;
     }
     const auto path = join_path(site, name);
-    auto dist = read_distribution(view, path, name);
+    auto dist = read_distribution(view, path, name, clues);
     const bool is_checked = is_owner_checked(dist.name);
     if (is_checked || !has_no_extension(dist.name)) {
       if (const auto record = view.read(join_path(path, "RECORD"), k_record_bytes)) {
@@ -258,7 +261,7 @@ std::vector<std::string> site_folders(const RootView& view, const std::string& p
 
 class Pythons {
 public:
-  explicit Pythons(const RootView& view) : view_(view) {}
+  Pythons(const RootView& view, const Clues& clues) : view_(view), clues_(clues) {}
 
   void add(const std::string& prefix, const std::string& found_by, bool is_asked = false) {
     const auto entry = prefix.starts_with('/') ? view_.find(prefix) : std::nullopt;
@@ -276,7 +279,7 @@ public:
                              .site_packages = site_folders(view_, entry->real),
                              .is_conda = view_.is_folder(join_path(entry->real, "conda-meta"))};
     for (const auto& site : python.site_packages) {
-      scan_site(view_, site, python);
+      scan_site(view_, site, clues_, python);
     }
     if (python.is_conda) {
       scan_conda(view_, python);
@@ -292,15 +295,16 @@ public:
 
 private:
   const RootView& view_;
+  const Clues& clues_;
   std::vector<PythonEnvironment> list_;
 };
 
 } // namespace
 
-std::vector<PythonEnvironment> scan_pythons(const RootView& view, const Environment& environment,
-                                            const std::vector<std::string>& more) {
-  Pythons pythons(view);
-  for (const auto& prefix : more) {
+std::vector<PythonEnvironment> scan_pythons(const RootView& view, const SnapshotRequest& request) {
+  Pythons pythons(view, request.clues);
+  const auto& environment = request.environment;
+  for (const auto& prefix : request.venvs) {
     pythons.add(prefix, "--venv", true);
   }
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {

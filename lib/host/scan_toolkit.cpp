@@ -271,6 +271,19 @@ void scan_profile(const RootView& view, Toolkit& kit) {
   }
 }
 
+/// Its own record says which tree of cukit's it is.
+std::string tree_id_of(const RootView& view, const std::string& root) {
+  const auto record = view.head(join_path(root, ".cukit/input"), 4096);
+  for (const auto line : split(record, '\n')) {
+    if (line.starts_with("id\t")) {
+      const auto id = line.substr(3);
+      return id.find_first_not_of("0123456789abcdef") == std::string_view::npos ? std::string(id)
+                                                                                : std::string();
+    }
+  }
+  return {};
+}
+
 std::string release_of(const RootView& view, const std::string& root) {
   if (const auto text = view.read(join_path(root, "version.json"), k_script_bytes)) {
     if (const auto json = text::Json::parse(*text, "version.json")) {
@@ -407,6 +420,7 @@ std::optional<Toolkit> scan_toolkit(const RootView& view, const Candidate& candi
     }
   }
   kit.release = release_of(view, kit.root);
+  kit.tree_id = tree_id_of(view, kit.root);
   return kit;
 }
 

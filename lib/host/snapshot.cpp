@@ -15,22 +15,23 @@ constexpr std::size_t k_toolkits = 256;
 constexpr std::size_t k_aliases = 64;
 
 /// Whether a variable concerns CUDA or building, and has nothing of a secret in its name.
-bool is_kept(std::string_view name) {
+bool is_kept(std::string_view name, const Clues& clues) {
   static constexpr std::array exact = {
       "PATH",       "HOME",    "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH",    "C_INCLUDE_PATH",
-      "CC",         "CXX",     "VIRTUAL_ENV",     "CONDA_PREFIX", "MAX_JOBS", "XLA_FLAGS",
-      "LD_PRELOAD", "LDFLAGS", "CFLAGS",          "CXXFLAGS",     "CPPFLAGS", "CPLUS_INCLUDE_PATH"};
-  static constexpr std::array prefixes = {
-      "CUDA",   "NVCC", "NVHPC",  "NVTE_", "TORCH_", "FLASHINFER_",  "TRITON_",
-      "TVM_",   "DG_",  "NUMBA_", "CUPY_", "VLLM_",  "SGLANG_",      "DS_",
-      "FLASH_", "JAX_", "CUTE_",  "TCNN_", "CMAKE_", "PYTORCH_NVCC", "NVIDIA_VISIBLE"};
+      "CC",         "CXX",     "VIRTUAL_ENV",     "CONDA_PREFIX", "MAX_JOBS", "CPLUS_INCLUDE_PATH",
+      "LD_PRELOAD", "LDFLAGS", "CFLAGS",          "CXXFLAGS",     "CPPFLAGS", "PKG_CONFIG_PATH",
+      "LD_RUN_PATH"};
+  static constexpr std::array prefixes = {"CUDA",    "NVCC",     "NVHPC",         "CMAKE_",
+                                          "CCACHE_", "SCCACHE_", "NVIDIA_VISIBLE"};
   static constexpr std::array secrets = {"TOKEN", "KEY", "SECRET", "PASS", "AUTH", "CREDENTIAL"};
   const bool is_secret = std::any_of(secrets.begin(), secrets.end(), [&](const char* word) {
     return name.find(word) != std::string_view::npos;
   });
   return !is_secret && (std::find(exact.begin(), exact.end(), name) != exact.end() ||
                         std::any_of(prefixes.begin(), prefixes.end(),
-                                    [&](const char* prefix) { return name.starts_with(prefix); }));
+                                    [&](const char* prefix) { return name.starts_with(prefix); }) ||
+                        std::any_of(clues.variables.begin(), clues.variables.end(),
+                                    [&](const auto& one) { return matches(one, name); }));
 }
 
 /// The same tree reached in several ways is one toolkit.
@@ -167,6 +168,11 @@ void ask_devices(Snapshot& snapshot, const Environment& environment, const std::
 
 } // namespace
 
+bool matches(std::string_view pattern, std::string_view name) {
+  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                : name == pattern;
+}
+
 Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop) {
   const RootView view(asked.root,
                       {.bytes = asked.byte_budget, .time = asked.time_budget, .stop = stop});
@@ -178,7 +184,7 @@ Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop
   snapshot.root = view.is_live() ? "/" : "(a root folder)";
   snapshot.platform = Platform::host().text();
   for (const auto& [name, value] : request.environment.values()) {
-    if (is_kept(name)) {
+    if (is_kept(name, request.clues)) {
       snapshot.environment.emplace(name, value);
     }
   }
@@ -191,8 +197,8 @@ Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop
       may_have_a_gpu(view, snapshot, request.environment)) {
     ask_devices(snapshot, request.environment, stop);
   }
-  snapshot.pythons = scan_pythons(view, request.environment, request.venvs);
-  auto candidates = toolkit_candidates(view, request.environment, snapshot.pythons);
+  snapshot.pythons = scan_pythons(view, request);
+  auto candidates = toolkit_candidates(view, request, snapshot.pythons);
   for (const auto& root : request.toolkits) {
     candidates.push_back({.root = root, .found_by = "as asked for"});
   }
@@ -202,8 +208,10 @@ Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop
   add_owners(snapshot);
   snapshot.compilers = scan_compilers(view, request.environment);
   for (const auto& folder : path_folders(request.environment, "PATH")) {
-    for (const auto& [name, list] :
-         {std::pair{"nvcc", &snapshot.path_nvcc}, std::pair{"ptxas", &snapshot.path_ptxas}}) {
+    for (const auto& [name, list] : {std::pair{"nvcc", &snapshot.path_nvcc},
+                                     {"ptxas", &snapshot.path_ptxas},
+                                     {"ccache", &snapshot.compiler_caches},
+                                     {"sccache", &snapshot.compiler_caches}}) {
       if (view.is_program(join_path(folder, name))) {
         list->push_back(join_path(folder, name));
       }
@@ -211,7 +219,7 @@ Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop
   }
   snapshot.library_path = scan_library_path(view, request.environment);
   snapshot.system_libraries = scan_system_libraries(view);
-  snapshot.caches = scan_caches(view, request.environment);
+  snapshot.caches = scan_caches(view, request);
   snapshot.found_headers = find_headers(view, request.environment, request.headers, snapshot);
   snapshot.memory_mb = memory_of(view);
   note_limits(snapshot, view, request);

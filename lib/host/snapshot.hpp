@@ -7,6 +7,7 @@
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
+#include "host/clues.hpp"
 #include "text/json.hpp"
 
 #include <chrono>
@@ -58,6 +59,7 @@ struct Toolkit {
   std::string nvjitlink = {};                        ///< newest symbol version of libnvJitLink
   std::string libdevice = {};                        ///< path of libdevice.10.bc
   std::string release = {};                          ///< version.json or version.txt
+  std::string tree_id = {};                          ///< of a tree that cukit made
   std::map<std::string, std::string> owners = {}; ///< dist of a wheel -> version: nvidia-cuda-nvcc
 };
 
@@ -107,7 +109,7 @@ struct HostCompiler {
 
 /// A folder with compiled kernels.
 struct CacheEntry {
-  std::string consumer = {}; ///< flashinfer, torch-extensions, tvm-ffi, triton, deepgemm
+  std::string consumer = {}; ///< of its recipe
   std::string path = {};
   std::string cuda_home = {}; ///< as its build.ninja says
   std::string nvcc = {};
@@ -153,6 +155,7 @@ struct Snapshot {
   std::vector<HostCompiler> compilers = {}; ///< in PATH's order
   std::vector<std::string> path_nvcc = {};  ///< every nvcc in PATH
   std::vector<std::string> path_ptxas = {};
+  std::vector<std::string> compiler_caches = {}; ///< ccache and sccache in PATH
   std::vector<LibraryFolder> library_path = {};
   std::map<std::string, std::string> system_libraries = {}; ///< CUDA's on the loader's own path
   std::vector<CacheEntry> caches = {};
@@ -169,6 +172,7 @@ struct SnapshotRequest {
   std::vector<std::string> venvs = {};    ///< further Python environments
   std::vector<std::string> toolkits = {}; ///< further toolkit roots
   std::vector<std::string> headers = {};  ///< to be looked for: what a log misses
+  Clues clues = {};
   bool ask_devices = true; ///< live only: let a child process ask the driver when a GPU is there
   /// What a look may cost: bytes read and names looked up, and time. What was not looked at for
   /// that is said in Snapshot::notes.

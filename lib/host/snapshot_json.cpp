@@ -42,6 +42,7 @@ template <typename V> void fields(V& v, Toolkit& x) {
   v("nvjitlink", x.nvjitlink);
   v("libdevice", x.libdevice);
   v("release", x.release);
+  v("tree_id", x.tree_id);
   v("owners", x.owners);
 }
 
@@ -136,6 +137,7 @@ template <typename V> void fields(V& v, Snapshot& x) {
   v("compilers", x.compilers);
   v("path_nvcc", x.path_nvcc);
   v("path_ptxas", x.path_ptxas);
+  v("compiler_caches", x.compiler_caches);
   v("library_path", x.library_path);
   v("system_libraries", x.system_libraries);
   v("caches", x.caches);

@@ -56,26 +56,54 @@ private:
   std::vector<Candidate> list_;
 };
 
-void add_variables(Candidates& candidates, const Environment& environment) {
-  for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_DIR", "CUDAToolkit_ROOT",
-                           "CUDA_TOOLKIT_ROOT_DIR"}) {
+/// A list that the recipes may repeat, each name once.
+std::vector<std::string> with(std::vector<std::string> names,
+                              const std::vector<std::string>& more) {
+  for (const auto& name : more) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+/// An include folder, or a folder of a toolkit, in words for a compiler; `--option=/root` too.
+void add_flags(Candidates& candidates, const std::string& name, const std::string& flags) {
+  for (auto word : split_words(flags)) {
+    const auto slash = word.find('/');
+    if (slash == std::string_view::npos || !(word.starts_with('-') || word.starts_with('/'))) {
+      continue;
+    }
+    const bool is_value = slash > 0 && word[slash - 1] == '=';
+    word.remove_prefix(slash);
+    if (is_value) {
+      candidates.add(std::string(word), name);
+    }
+    if (name_of(word) == "include") {
+      candidates.add(parent_of(word), name);
+    }
+  }
+}
+
+void add_variables(Candidates& candidates, const SnapshotRequest& request) {
+  const auto& environment = request.environment;
+  const auto& clues = request.clues;
+  for (const auto& name : with({"CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT"}, clues.roots)) {
     if (const auto value = environment.get(name)) {
       candidates.add(*value, name);
-      if (value->ends_with("/bin")) {
+      if (name_of(*value) == "bin" || name_of(*value) == "include") {
         candidates.add(parent_of(*value), name);
+      } else if (name_of(parent_of(*value)) == "bin") {
+        candidates.add_program(*value, name);
       }
     }
   }
-  for (const char* name : {"CUDACXX", "FLASHINFER_NVCC", "DG_JIT_NVCC_COMPILER", "NVCC"}) {
-    if (const auto value = environment.get(name); value && value->starts_with('/')) {
-      candidates.add_program(*value, name);
-    }
-  }
-  const auto xla_flags = environment.get("XLA_FLAGS").value_or("");
-  for (const auto word : split_words(xla_flags)) {
-    constexpr std::string_view flag = "--xla_gpu_cuda_data_dir=";
-    if (word.starts_with(flag)) {
-      candidates.add(std::string(word.substr(flag.size())), "XLA_FLAGS");
+  for (const auto& name : with({"CUDACXX"}, clues.programs)) {
+    // the program is the last word: `ccache /opt/cuda/bin/nvcc`
+    const auto value = environment.get(name).value_or("");
+    const auto words = split_words(value);
+    if (!words.empty() && words.back().starts_with('/')) {
+      candidates.add_program(std::string(words.back()), name);
     }
   }
   for (const auto& folder : path_folders(environment, "PATH")) {
@@ -83,23 +111,13 @@ void add_variables(Candidates& candidates, const Environment& environment) {
     candidates.add_program(join_path(folder, "ptxas"), "PATH");
   }
   // an include folder of another toolkit on a compiler's path makes that toolkit part of the story
-  for (const char* name :
-       {"CPATH", "CPLUS_INCLUDE_PATH", "CUDA_INC_PATH", "NVTE_CUDA_INCLUDE_DIR"}) {
+  for (const auto& name : with({"CPATH"}, clues.folders)) {
     for (const auto& folder : path_folders(environment, name)) {
       candidates.add(parent_of(folder), name);
     }
   }
-  for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
-    const auto flags = environment.get(name).value_or("");
-    for (auto word : split_words(flags)) {
-      if (const auto slash = word.find('/');
-          word.starts_with('-') && slash != std::string_view::npos) {
-        word.remove_prefix(slash);
-      }
-      if (word.starts_with('/') && name_of(word) == "include") {
-        candidates.add(parent_of(word), name);
-      }
-    }
+  for (const auto& name : with({"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}, clues.flags)) {
+    add_flags(candidates, name, environment.get(name).value_or(""));
   }
 }
 
@@ -198,10 +216,11 @@ std::vector<std::string> path_folders(const Environment& environment, const std:
   return result;
 }
 
-std::vector<Candidate> toolkit_candidates(const RootView& view, const Environment& environment,
+std::vector<Candidate> toolkit_candidates(const RootView& view, const SnapshotRequest& request,
                                           const std::vector<PythonEnvironment>& pythons) {
+  const auto& environment = request.environment;
   Candidates candidates(view);
-  add_variables(candidates, environment);
+  add_variables(candidates, request);
   add_usual_folders(candidates, view, environment);
   for (const auto& python : pythons) {
     add_wheels(candidates, view, python);

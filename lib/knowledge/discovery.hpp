@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cukit::knowledge {
@@ -15,16 +16,19 @@ struct DiscoveryStep {
     which,    ///< `which NAME`: first in PATH; as a root, the folder above its bin
     folder,   ///< `folder DIR`
     wheel,    ///< `wheel PATH`: below a site-packages folder
+    include,  ///< `include NAME`: a variable that names the folder of the headers below a root
     conda,    ///< `conda`: CONDA_PREFIX
-    flag      ///< `flag NAME=`: the value of a word of XLA_FLAGS
+    flag      ///< `flag NAME OPTION=`: the value of a word of that variable
   };
   Kind kind = Kind::variable;
   std::string argument;
+  std::string option; ///< of a flag: --xla_gpu_cuda_data_dir=
 };
 
 struct Discovery {
-  std::vector<std::string>
-      present; ///< distributions that bring the consumer; none: a compiler does
+  std::vector<std::string> present; ///< distributions that bring the consumer, * at the end for any
+                                    ///< rest; none: a compiler does
+  bool only_asked = false; ///< it cannot be seen whether the consumer is there
   /// What it runs itself: nvcc, nvrtc (with headers from a folder) or ptxas alone.
   std::string compiles = "nvcc";
   std::vector<DiscoveryStep> root;
@@ -37,6 +41,7 @@ struct Discovery {
   std::vector<std::string> links;             ///< -l: cudart, cuda
   std::vector<std::string> tools;             ///< programs that must be in the root's bin
   std::string gate;                           ///< a program that must be in PATH
+  std::string gate_variable;                  ///< set: then it need not be
   bool is_checked = false; ///< a root that does not exist is passed over instead of taken
   bool is_runtime = false; ///< compiles when it is used, not only when it is installed
   bool needs_libdevice = false;
@@ -46,5 +51,8 @@ struct Discovery {
   std::vector<std::string> companions; ///< distributions that must have the same version
   std::string versions_of;             ///< the distribution the companions are compared with
 };
+
+/// Whether a distribution (its name normalised) is one of those that bring the consumer.
+[[nodiscard]] bool brings(const Discovery& discovery, std::string_view distribution);
 
 } // namespace cukit::knowledge

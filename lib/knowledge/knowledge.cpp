@@ -26,6 +26,7 @@ struct Knowledge::State {
   Lazy<std::vector<Component>> components;
   Lazy<Groups> groups;
   Lazy<std::vector<Consumer>> consumers;
+  Lazy<CommonVariables> variables;
   Lazy<std::vector<PyTorch>> pytorch;
   Lazy<std::map<std::string, Sha256>> pins;
   Lazy<std::vector<ReleaseTable>> tables;
@@ -129,6 +130,12 @@ Result<const Groups*> Knowledge::groups() const {
                         [&] { return state_->parse_file("knowledge/groups.yaml", parse_groups); });
 }
 
+Result<const CommonVariables*> Knowledge::variables() const {
+  return state_->lazily(state_->variables, [&] {
+    return state_->parse_file("knowledge/variables.yaml", parse_variables);
+  });
+}
+
 Result<const std::vector<Consumer>*> Knowledge::consumers() const {
   return state_->lazily(state_->consumers, [&]() -> Result<std::vector<Consumer>> {
     CUKIT_TRY_ASSIGN(const auto* groups_known, groups());
@@ -225,6 +232,17 @@ const Architecture* find_architecture(const std::vector<Architecture>& architect
       std::find_if(architectures.begin(), architectures.end(),
                    [&](const auto& architecture) { return architecture.target == target.plain(); });
   return found == architectures.end() ? nullptr : &*found;
+}
+
+const Consumer& at_version(const Consumer& consumer, const std::optional<Version>& version) {
+  if (version) {
+    for (const auto& older : consumer.versions) {
+      if (older.when.contains(*version, true)) {
+        return older;
+      }
+    }
+  }
+  return consumer;
 }
 
 std::optional<Version> least_nvcc(const Consumer& consumer, const GpuTarget& target) {

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "knowledge/discovery.hpp"
+#include "knowledge/variables.hpp"
 #include "model/gpu_target.hpp"
 #include "model/platform.hpp"
 #include "model/version.hpp"
@@ -157,12 +158,22 @@ struct LeastGlibc {
 
 /// The variable that names a consumer's targets, and how they are written.
 struct ArchVariable {
-  std::string name;      ///< FLASHINFER_CUDA_ARCH_LIST
-  std::string style;     ///< "family" (12.0f, 9.0a) or "plain" (12.0, 9.0)
+  std::string name;  ///< FLASHINFER_CUDA_ARCH_LIST
+  std::string style; ///< "family" (12.0f, 9.0a), "plain" (12.0, 9.0), "number" (120, 90) or "major"
+                     ///< (120, 90, 80 of 8.6: the first of each major)
   std::string separator; ///< between two targets
 };
 
-/// What must be able to use the toolkit.
+/// A folder where a consumer keeps what it compiled.
+struct CachePlace {
+  std::string variable;             ///< names the folder; empty: none does
+  std::string usual;                ///< below the home folder, where the variable is not set
+  std::string below;                ///< below either
+  std::vector<std::string> entries; ///< folders below that which hold one thing each; * is any name
+  bool holds_kernels = false;       ///< PTX and cubins alone; else build.ninja and libraries
+};
+
+/// What must be able to use the toolkit. The recipe itself tells the newest version.
 struct Consumer {
   std::string name;
   std::string summary;
@@ -171,11 +182,19 @@ struct Consumer {
   std::map<std::string, std::string>
       minimum;     ///< "12.0", "12.x" or "any" -> least nvcc; see least_nvcc()
   std::string why; ///< where the fact stands
-  /// Variables for `cukit env`: NAME -> value with {tree}, {jit}, {arch} replaced.
-  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<SetVariable> environment;
+  Reach reach;                        ///< further variables of a caller that lead it elsewhere
+  std::vector<std::string> variables; ///< all that it reads; * at the end for any rest
+  std::vector<CachePlace> caches;
+  std::optional<VersionRange> takes_ptxas;  ///< versions of ptxas that it can work with
   std::vector<ArchVariable> arch_variables; ///< more than one where it uses another consumer
   Discovery discovery;
+  VersionRange when; ///< of an item of `versions`: the versions of the consumer that it tells of
+  std::vector<Consumer> versions; ///< whole recipes for older ones, in the file's order
 };
+/// The recipe for a version of the consumer: the first of `versions` that holds it, else, and for
+/// an unknown one, the consumer itself.
+const Consumer& at_version(const Consumer& consumer, const std::optional<Version>& version);
 
 /// Pointers that it gives out live as long as it or a copy of it. Safe from several threads.
 class Knowledge {
@@ -191,6 +210,7 @@ public:
   Result<const std::map<std::string, std::vector<std::string>>*>
   groups() const; ///< group -> components
   Result<const std::vector<Consumer>*> consumers() const;
+  Result<const CommonVariables*> variables() const;
   Result<const std::vector<PyTorch>*> pytorch() const;
   Result<const std::vector<TorchRelease>*> torch_releases() const; ///< ascending
   Result<const std::vector<MixingRule>*> mixing_rules() const;

@@ -20,12 +20,17 @@ Result<std::vector<TorchRelease>> parse_torch_releases(std::string_view text,
                                                        const std::string& name);
 Result<std::vector<MixingRule>> parse_mixing_rules(std::string_view text, const std::string& name);
 Result<std::vector<LeastGlibc>> parse_least_glibc(std::string_view text, const std::string& name);
+Result<CommonVariables> parse_variables(std::string_view text, const std::string& name);
 Result<Groups> parse_groups(std::string_view text, const std::string& name);
 /// `id` is the component's or consumer's name: the file's, without .yaml.
 Result<Component> parse_component(std::string_view text, const std::string& name, std::string id);
 Result<Consumer> parse_consumer(std::string_view text, const std::string& name, std::string id,
                                 const Groups& groups);
 
+/// `environment` and `appends` of a consumer.
+std::vector<SetVariable> read_environment(text::Fields& fields);
+/// `reach`, in a consumer or in variables.yaml.
+Reach read_reach(text::Fields& fields);
 /// `discovery` of a consumer.
 Discovery read_discovery(const text::Node& node, text::Mistakes& mistakes);
 

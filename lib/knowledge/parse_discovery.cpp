@@ -2,6 +2,8 @@
 #include "base/strings.hpp"
 #include "knowledge/parse.hpp"
 
+#include <algorithm>
+
 namespace cukit::knowledge {
 
 namespace {
@@ -25,19 +27,26 @@ std::vector<DiscoveryStep> read_steps(text::Fields& fields, std::string_view key
       step.kind = Kind::folder;
     } else if (word == "wheel") {
       step.kind = Kind::wheel;
+    } else if (word == "include") {
+      step.kind = Kind::include;
     } else if (word == "conda") {
       step.kind = Kind::conda;
     } else if (word == "flag") {
       step.kind = Kind::flag;
+      const auto next = std::min(step.argument.find(' '), step.argument.size());
+      step.option = step.argument.substr(std::min(next + 1, step.argument.size()));
+      step.argument.erase(next);
     } else {
       fields.mistakes().add(node->at, fmt::format("`{}` is no place to look at", printable(text)),
-                            "env NAME, which PROGRAM, folder DIR, wheel PATH, conda or flag NAME=");
+                            "env NAME, include NAME, which PROGRAM, folder DIR, wheel PATH, conda "
+                            "or flag NAME OPTION=");
       continue;
     }
-    if (step.argument.empty() != (step.kind == Kind::conda)) {
+    if (step.argument.empty() != (step.kind == Kind::conda) ||
+        step.option.empty() != (step.kind != Kind::flag)) {
       fields.mistakes().add(node->at,
                             fmt::format("`{}` has {} word", printable(text),
-                                        step.argument.empty() ? "too few" : "a needless"));
+                                        step.kind == Kind::conda ? "a needless" : "too few"));
     }
     steps.push_back(std::move(step));
   }
@@ -50,6 +59,7 @@ Discovery read_discovery(const text::Node& node, text::Mistakes& mistakes) {
   text::Fields fields(node, mistakes, "`discovery`");
   Discovery result;
   result.present = fields.strings("present");
+  result.only_asked = fields.flag("only_asked");
   if (const auto* compiles = fields.text("compiles")) {
     result.compiles = compiles->scalar;
     if (result.compiles != "nvcc" && result.compiles != "nvrtc" && result.compiles != "ptxas") {
@@ -66,6 +76,7 @@ Discovery read_discovery(const text::Node& node, text::Mistakes& mistakes) {
   result.links = fields.strings("links");
   result.tools = fields.strings("tools");
   result.gate = fields.text_or_empty("gate");
+  result.gate_variable = fields.text_or_empty("gate_variable");
   result.is_checked = fields.flag("checked");
   result.is_runtime = fields.flag("runtime");
   result.needs_libdevice = fields.flag("libdevice");
@@ -75,6 +86,13 @@ Discovery read_discovery(const text::Node& node, text::Mistakes& mistakes) {
   result.companions = fields.strings("companions");
   result.versions_of = fields.text_or_empty("versions_of");
   return result;
+}
+
+bool brings(const Discovery& discovery, std::string_view distribution) {
+  return std::any_of(discovery.present.begin(), discovery.present.end(), [&](std::string_view one) {
+    return one.ends_with('*') ? distribution.starts_with(one.substr(0, one.size() - 1))
+                              : distribution == one;
+  });
 }
 
 } // namespace cukit::knowledge

@@ -158,10 +158,49 @@ ArchVariable read_arch_variable(const text::Node& node, text::Mistakes& mistakes
   ArchVariable result{.name = inner.required_text("variable"),
                       .style = inner.required_text("style"),
                       .separator = inner.required_text("separator")};
-  if (result.style != "family" && result.style != "plain") {
-    mistakes.add(node.at, "`style` must be family or plain");
+  if (result.style != "family" && result.style != "plain" && result.style != "number" &&
+      result.style != "major") {
+    mistakes.add(node.at, "`style` must be family, plain, number or major");
   }
   return result;
+}
+
+/// One, or a list of them.
+std::vector<const text::Node*> items_of(const text::Node& node) {
+  if (!node.is_list()) {
+    return {&node};
+  }
+  std::vector<const text::Node*> result;
+  for (const auto& item : node.items) {
+    result.push_back(&item);
+  }
+  return result;
+}
+
+CachePlace read_cache(const text::Node& node, text::Mistakes& mistakes) {
+  text::Fields fields(node, mistakes, "a cache");
+  CachePlace cache{.variable = fields.text_or_empty("variable"),
+                   .usual = fields.text_or_empty("usual"),
+                   .below = fields.text_or_empty("below"),
+                   .entries = fields.strings("entries")};
+  const auto holds = fields.required_text("holds");
+  if (holds != "builds" && holds != "kernels") {
+    mistakes.add(node.at, "`holds` must be builds or kernels");
+  }
+  cache.holds_kernels = holds == "kernels";
+  // what is at no fixed depth below a place of its own must never be taken for a cache
+  if (cache.entries.empty() || (cache.usual.empty() && cache.below.empty())) {
+    mistakes.add(node.at, "a cache needs `entries`, and `usual` or `below`");
+  }
+  for (const auto* part : {&cache.usual, &cache.below}) {
+    if (!part->empty()) {
+      check_path(mistakes, node.at, *part);
+    }
+  }
+  for (const auto& entry : cache.entries) {
+    check_path(mistakes, node.at, entry);
+  }
+  return cache;
 }
 
 Consumer read_consumer(text::Fields& fields, std::string id, const Groups& groups) {
@@ -185,13 +224,21 @@ Consumer read_consumer(text::Fields& fields, std::string id, const Groups& group
     consumer.minimum.emplace(std::move(target), std::move(nvcc));
   }
   consumer.why = fields.required_text("why");
-  consumer.environment = fields.pairs("environment");
+  consumer.environment = read_environment(fields);
+  consumer.reach = read_reach(fields);
+  consumer.variables = fields.strings("variables");
+  if (const auto* caches = fields.take("caches")) {
+    for (const auto* node : items_of(*caches)) {
+      consumer.caches.push_back(read_cache(*node, fields.mistakes()));
+    }
+  }
+  if (const auto* takes = fields.take("takes")) {
+    text::Fields inner(*takes, fields.mistakes(), "`takes`");
+    consumer.takes_ptxas = inner.parsed("ptxas", VersionRange::parse);
+  }
   if (const auto* architectures = fields.take("architectures")) {
-    // one, or a list of them
-    const auto& list = architectures->is_list() ? architectures->items
-                                                : std::vector<text::Node>{*architectures};
-    for (const auto& node : list) {
-      consumer.arch_variables.push_back(read_arch_variable(node, fields.mistakes()));
+    for (const auto* node : items_of(*architectures)) {
+      consumer.arch_variables.push_back(read_arch_variable(*node, fields.mistakes()));
     }
   }
   if (const auto* discovery = fields.take("discovery")) {
@@ -236,14 +283,60 @@ Result<Component> parse_component(std::string_view text, const std::string& name
   return component;
 }
 
+namespace {
+
+/// What an older version does not say is as in the newest; of `discovery` each key by itself.
+text::Node merged(const text::Node& newest, const text::Node& older) {
+  text::Node result = newest;
+  std::erase_if(result.members, [&](const auto& member) {
+    return member.first.scalar == "versions" ||
+           (older.find(member.first.scalar) != nullptr && member.first.scalar != "discovery");
+  });
+  for (const auto& [key, value] : older.members) {
+    const auto same = std::find_if(result.members.begin(), result.members.end(),
+                                   [&](const auto& one) { return one.first.scalar == key.scalar; });
+    if (same != result.members.end() && value.is_map()) {
+      same->second = merged(same->second, value);
+    } else if (key.scalar != "when") {
+      result.members.emplace_back(key, value);
+    }
+  }
+  return result;
+}
+
+void read_versions(Consumer& consumer, const text::Node& versions, const text::Node& root,
+                   text::Mistakes& mistakes, const Groups& groups) {
+  for (const auto* node : items_of(versions)) {
+    const auto* when = node->find("when");
+    const auto range = when == nullptr || !when->is_scalar() ? tl::unexpected<Error>(Error{})
+                                                             : VersionRange::parse(when->scalar);
+    if (!node->is_map() || !range) {
+      mistakes.add(node->at, "an item of `versions` needs `when` with a range of versions",
+                   R"(when: "<3.5")");
+      continue;
+    }
+    const auto whole = merged(root, *node);
+    text::Fields fields(whole, mistakes, "an item of `versions`");
+    consumer.versions.push_back(read_consumer(fields, consumer.name, groups));
+    consumer.versions.back().when = *range;
+  }
+}
+
+} // namespace
+
 Result<Consumer> parse_consumer(std::string_view text, const std::string& name, std::string id,
                                 const Groups& groups) {
   CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
   text::Mistakes mistakes(name);
   Consumer consumer;
+  const text::Node* versions = nullptr;
   {
     text::Fields fields(root, mistakes, "a consumer");
     consumer = read_consumer(fields, std::move(id), groups);
+    versions = fields.take("versions");
+  }
+  if (versions != nullptr && mistakes.empty()) {
+    read_versions(consumer, *versions, root, mistakes, groups);
   }
   if (!mistakes.empty()) {
     return tl::unexpected<Error>(std::move(mistakes).error());

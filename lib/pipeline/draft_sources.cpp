@@ -19,58 +19,30 @@ std::string list_text(const std::set<std::string>& items) {
   return "[" + join({items.begin(), items.end()}, ", ") + "]";
 }
 
-/// Projects whose presence means that a consumer of the recipes will use the toolkit.
-struct Sign {
-  std::string_view project; ///< with a trailing * for a beginning
-  std::string_view consumer;
-};
-constexpr Sign k_signs[] = {{"flashinfer-python", "flashinfer"},
-                            {"triton", "triton"},
-                            {"vllm", "vllm"},
-                            {"sglang", "sglang"},
-                            {"cupy-cuda*", "cupy"},
-                            {"jax-cuda*", "jax"},
-                            {"numba-cuda", "numba-cuda"},
-                            {"tilelang", "tilelang"},
-                            {"transformer-engine*", "transformer-engine"},
-                            {"flash-attn*", "flash-attention"},
-                            {"apache-tvm-ffi", "tvm-ffi"},
-                            {"deep-gemm", "deepgemm"}};
-
-bool is_sign(std::string_view pattern, std::string_view project) {
-  return pattern.ends_with('*') ? project.starts_with(pattern.substr(0, pattern.size() - 1))
-                                : project == pattern;
-}
-
 } // namespace
 
 Result<void> add_venv(Draft& draft, const Venv& venv, const fs::path& folder,
                       const std::string& written, const knowledge::Knowledge& knowledge) {
   std::set<std::string> consumers;
   std::vector<std::string> because;
-  CUKIT_TRY_ASSIGN(const auto known, knowledge.consumer_names());
-  const auto add = [&](std::string_view consumer, const std::string& why) {
-    const std::string name(consumer);
-    if (std::find(known.begin(), known.end(), name) != known.end() &&
-        consumers.insert(name).second) {
-      because.push_back(why);
-    }
-  };
+  CUKIT_TRY_ASSIGN(const auto* known, knowledge.consumers());
+  auto installed = venv.installed;
   if (!venv.torches.empty()) {
     CUKIT_TRY_ASSIGN(const auto torch, torch_of(venv, folder, folder.string()));
     draft.add({.key = "pytorch",
                .value = fmt::format("{{venv: {}}}", text::yaml_quoted(written)),
                .comment = fmt::format("torch {} there was built with CUDA {}", torch.version,
                                       torch.cuda.text())});
-    add("torch-extensions", "torch");
+    installed.emplace("torch", torch.version);
     for (auto& remark : drift_of(venv, torch.cuda)) {
       draft.remarks.push_back(std::move(remark));
     }
   }
-  for (const auto& [project, version] : venv.installed) {
-    for (const auto& sign : k_signs) {
-      if (is_sign(sign.project, project)) {
-        add(sign.consumer, fmt::format("{} {}", project, printable(version)));
+  for (const auto& [project, version] : installed) {
+    for (const auto& consumer : *known) {
+      if (!consumer.discovery.only_asked && knowledge::brings(consumer.discovery, project) &&
+          consumers.insert(consumer.name).second) {
+        because.push_back(fmt::format("{} {}", project, printable(version)));
       }
     }
   }

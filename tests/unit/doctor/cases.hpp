@@ -46,6 +46,7 @@ inline Diagnosis diagnosis_of(const Scene& scene) {
                                              .venvs = scene.venvs,
                                              .toolkits = {},
                                              .headers = headers,
+                                             .clues = clues(knowledge).value(),
                                              .ask_devices = false});
   // through JSON, so that what a bug report carries is enough
   auto again = host::snapshot_from_json(host::to_json(snapshot), "snapshot");

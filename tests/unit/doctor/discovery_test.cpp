@@ -23,7 +23,7 @@ protected:
     const auto site = venv(scene);
     for (const char* name : {"flashinfer-python", "vllm", "sglang", "apache-tvm-ffi", "deep-gemm",
                              "tilelang", "flash-attn", "jax", "transformer-engine", "triton"}) {
-      scene.root.dist(site, name, "1.0");
+      scene.root.dist(site, name, "9.0"); // newer than all that the recipes know
     }
     scene.root.tool(site + "/triton/backends/nvidia/bin/ptxas", "12.8.61");
     scene.root.tool(site + "/triton/backends/nvidia/bin/ptxas-blackwell", "12.9.86");
@@ -116,11 +116,13 @@ TEST(Discovery, a_consumer_is_a_file_and_no_code) {
            "discovery:\n  present: [mine]\n  root: [env MY_CUDA, folder /opt/mine]\n");
   root.toolkit("/opt/mine", "13.0.88");
   root.dist(root.venv("/venv"), "mine", "1.0");
-  const auto snapshot = host::take_snapshot({.root = root.path(),
-                                             .environment = root.environment,
-                                             .venvs = {},
-                                             .toolkits = {"/opt/mine"},
-                                             .ask_devices = false});
+  const auto snapshot =
+      host::take_snapshot({.root = root.path(),
+                           .environment = root.environment,
+                           .venvs = {},
+                           .toolkits = {"/opt/mine"},
+                           .clues = clues(knowledge::Knowledge::embedded()).value(),
+                           .ask_devices = false});
   const auto diagnosis =
       diagnose(snapshot, {}, knowledge::Knowledge::from(root.path() / "recipes"));
   ASSERT_TRUE(diagnosis) << diagnosis.error().message;

@@ -10,11 +10,36 @@
 namespace cukit::host {
 namespace {
 
+/// Two caches and a variable of consumers that nobody knows but this test.
+Clues clues() {
+  return {.variables = {"MINE_*"},
+          .programs = {"MINE_NVCC"},
+          .caches = {{.consumer = "tvm-ffi",
+                      .variable = "TVM_FFI_CACHE_DIR",
+                      .usual = ".cache/tvm-ffi",
+                      .entries = {"*"}},
+                     {.consumer = "triton",
+                      .variable = "TRITON_CACHE_DIR",
+                      .usual = ".triton/cache",
+                      .entries = {"*"},
+                      .holds_kernels = true},
+                     {.consumer = "deepgemm",
+                      .usual = ".deep_gemm",
+                      .below = "cache",
+                      .entries = {"*"},
+                      .holds_kernels = true},
+                     {.consumer = "mine",
+                      .variable = "MINE_CACHE",
+                      .usual = ".mine",
+                      .entries = {"*/built/*"}}}};
+}
+
 Snapshot look(const test::FakeRoot& root) {
   return take_snapshot({.root = root.path(),
                         .environment = root.environment,
                         .venvs = {},
                         .toolkits = {},
+                        .clues = clues(),
                         .ask_devices = false});
 }
 
@@ -165,6 +190,32 @@ TEST(Snapshot, says_by_which_toolkit_each_cache_was_filled) {
   EXPECT_EQ(snapshot.caches[1].built_by, "PTX 8.7");
   EXPECT_EQ(snapshot.caches[2].consumer, "deepgemm");
   EXPECT_EQ(snapshot.caches[2].built_by, "CUDA 13.0.88");
+}
+
+TEST(Snapshot, follows_a_variable_and_a_cache_of_a_consumer_that_the_caller_tells_of) {
+  test::FakeRoot root;
+  root.toolkit("/somewhere/kit", "13.0.88");
+  root.environment.set("MINE_NVCC", "/somewhere/kit/bin/nvcc");
+  root.environment.set("MINE_API_KEY", "secret");
+  root.environment.set("MINE_CACHE", "/kept");
+  root.put("/kept/0.1/built/a/build.ninja", "cuda_home = /somewhere/kit\n");
+  root.put("/kept/0.1/other/a/build.ninja", "cuda_home = /elsewhere\n");
+  const auto snapshot = look(root);
+  ASSERT_EQ(snapshot.toolkits.size(), 1U);
+  EXPECT_THAT(snapshot.toolkits[0].found_by, testing::ElementsAre("MINE_NVCC"));
+  EXPECT_TRUE(snapshot.environment.contains("MINE_NVCC"));
+  EXPECT_FALSE(snapshot.environment.contains("MINE_API_KEY"));
+  ASSERT_EQ(snapshot.caches.size(), 1U);
+  EXPECT_EQ(snapshot.caches[0].consumer, "mine");
+  EXPECT_EQ(snapshot.caches[0].path, "/kept/0.1/built/a");
+}
+
+TEST(Snapshot, says_which_tree_of_cukits_a_toolkit_is) {
+  test::FakeRoot root;
+  root.toolkit("/usr/local/cuda", "13.0.88");
+  EXPECT_EQ(look(root).toolkits.at(0).tree_id, "");
+  root.put("/usr/local/cuda/.cukit/input", "cukit-tree\t1\nid\t00ff\nassembly\t1\n");
+  EXPECT_EQ(look(root).toolkits.at(0).tree_id, "00ff");
 }
 
 TEST(Snapshot, an_image_without_HOME_has_the_home_of_its_user_0) {

@@ -73,6 +73,87 @@ TEST(Recipes, mistakes_name_file_line_and_the_near_key) {
   EXPECT_THAT(result.error().causes[1], HasSubstr("x.yaml:5:9: `../b` is no path inside a tree"));
 }
 
+class ConsumerRecipe : public ::testing::Test {
+protected:
+  /// The consumers of a folder with this one alone.
+  Result<std::vector<Consumer>> parsed(const std::string& text) {
+    EXPECT_TRUE(make_directories(folder.path() / "consumers"));
+    EXPECT_TRUE(make_directories(folder.path() / "knowledge"));
+    EXPECT_TRUE(
+        write_file_atomic(folder.path() / "knowledge/groups.yaml", "groups: {core: [nvcc]}\n"));
+    EXPECT_TRUE(write_file_atomic(folder.path() / "consumers/mine.yaml",
+                                  "summary: mine\nneeds: [core]\nwhy: seen\n" + text));
+    const auto knowledge = Knowledge::from(folder.path());
+    CUKIT_TRY_ASSIGN(const auto* list, knowledge.consumers());
+    return *list;
+  }
+  TempDirectory folder = *TempDirectory::create(fs::temp_directory_path(), "recipes");
+};
+
+TEST_F(ConsumerRecipe, an_older_version_differs_in_what_it_says_and_is_else_the_same) {
+  const auto list =
+      parsed("environment: {A: \"1\"}\n"
+             "discovery: {present: [mine*], root: [env A], libraries: [lib64]}\n"
+             "versions:\n"
+             "  - {when: \"<2\", environment: {B: \"2\"}, discovery: {root: [env B]}}\n"
+             "  - {when: \"<3\", takes: {ptxas: \"<13\"}}\n");
+  ASSERT_TRUE(list) << list.error().message;
+  const auto& mine = list->front();
+  const auto at = [&](const char* version) -> const Consumer& {
+    return at_version(mine, Version::parse(version).value());
+  };
+  EXPECT_EQ(&at_version(mine, std::nullopt), &mine);
+  EXPECT_EQ(&at("3.0"), &mine);
+  EXPECT_EQ(at("1.9").environment.at(0).name, "B");
+  EXPECT_EQ(at("1.9").discovery.root.at(0).argument, "B");
+  EXPECT_THAT(at("1.9").discovery.libraries, ElementsAre("lib64"));
+  EXPECT_EQ(at("1.9").name, "mine");
+  EXPECT_EQ(at("2.5").environment.at(0).name, "A");
+  EXPECT_TRUE(at("2.5").takes_ptxas.has_value());
+  EXPECT_EQ(&at("3.0.dev1+local"), &mine) << "a pre-release of 3.0 is nearer to it";
+  EXPECT_TRUE(brings(mine.discovery, "mine-cuda12x"));
+  EXPECT_FALSE(brings(mine.discovery, "not-mine"));
+}
+
+TEST_F(ConsumerRecipe, mistakes_in_it_are_named_with_their_place) {
+  for (const auto& [text, message] :
+       {std::pair{"versions: [{environment: {A: b}}]\n", "needs `when`"},
+        {"versions: [{when: \"<2\", enviroment: {A: b}}]\n", "no key `enviroment`"},
+        {"environment: {\"A B\": x}\n", "no name of a variable"},
+        {"reach: {folder: [A]}\n", "did you mean `folders`"},
+        {"caches: [{variable: A, entries: [\"*\"], holds: builds}]\n", "`usual` or `below`"},
+        {"caches: [{usual: ../x, entries: [\"*\"], holds: builds}]\n", "no path inside"},
+        {"discovery: {root: [flag XLA_FLAGS]}\n", "too few"},
+        {"architectures: {variable: A, style: odd, separator: \";\"}\n", "number or major"}}) {
+    const auto list = parsed(text);
+    ASSERT_FALSE(list) << text;
+    std::string all = list.error().message + " " + list.error().hint;
+    for (const auto& cause : list.error().causes) {
+      all += "\n" + cause;
+    }
+    EXPECT_THAT(all, HasSubstr(message)) << text;
+  }
+}
+
+TEST(Recipes, a_consumer_is_named_in_its_recipe_and_nowhere_in_the_code) {
+  std::string code;
+  for (const auto* folder : {"lib/export", "lib/pipeline", "cmd/commands"}) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(CUKIT_SOURCE_DIR) / folder)) {
+      code += entry.is_regular_file() ? read_file(entry.path(), 1U << 20U).value() : "";
+    }
+  }
+  for (const auto& consumer : need(binary().consumers())) {
+    EXPECT_EQ(code.find("\"" + consumer.name + "\""), std::string::npos) << consumer.name;
+    for (const auto& variable : consumer.environment) {
+      EXPECT_EQ(code.find("\"" + variable.name), std::string::npos) << variable.name;
+    }
+    for (const auto& cache : consumer.caches) {
+      EXPECT_EQ(code.find(cache.usual.empty() ? cache.below : cache.usual), std::string::npos);
+    }
+  }
+}
+
 // PTX ISA versions as NVIDIA's PTX ISA release history gives them.
 TEST(Releases, know_the_ptx_isa_of_each_minor) {
   const auto& releases = need(binary().releases());
