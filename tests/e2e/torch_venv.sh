@@ -20,6 +20,10 @@ bare CUDA_HOME=/usr/local/cuda CPATH=/usr/local/cuda/include NVCC_APPEND_FLAGS=-
   . "$1/venv/bin/activate"
   env >"$1/env"
   cd "$1" && nvcc -arch=sm_120 -o probe probe.cu' bash "$scratch" || fail "nvcc in the venv"
+bare CUDA_HOME=/usr/local/cuda bash -c '
+  . "$1/venv/bin/activate"; . "$1/venv/bin/activate"; deactivate; env >"$1/after"' bash "$scratch" || fail "deactivate"
+! grep -q "^CUKIT_ENV\|^TORCH_EXTENSIONS_DIR\|$CUKIT_HOME/trees" "$scratch/after" || fail "deactivate leaves $(grep "$CUKIT_HOME/trees" "$scratch/after")"
+grep -qx 'CUDA_HOME=/usr/local/cuda' "$scratch/after" || fail "deactivate does not restore CUDA_HOME"
 ! grep -qE '^(CPATH|NVCC_APPEND_FLAGS)=' "$scratch/env" || fail "variables of another toolkit are left"
 tree=$(sed -n 's/^CUDA_HOME=//p' "$scratch/env")
 case $tree in "$CUKIT_HOME"/trees/*) ;; *) fail "CUDA_HOME is $tree, not the immutable path" ;; esac
