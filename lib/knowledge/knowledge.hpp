@@ -109,11 +109,20 @@ struct Component {
   [[nodiscard]] std::string project_of(const Version& cuda) const; ///< {major} filled in
 };
 
+/// What a program or library holds code for: cubins, and PTX that a driver can compile for newer
+/// GPUs.
+struct CodeFor {
+  std::vector<GpuTarget> cubins;
+  std::optional<GpuTarget> ptx;
+};
+
 /// What one build of PyTorch was made with, as far as it is known.
 struct TorchBuild {
   std::optional<Version> cuda; ///< always there; 12.8.1, or only 13.4
   std::optional<Version> cudnn;
   std::optional<Version> nccl;
+  std::optional<CodeFor> code;     ///< of the wheel for x86_64; empty: not known
+  std::optional<CodeFor> code_arm; ///< of the wheel for 64-bit Arm; empty: not known
 };
 
 struct TorchRelease {
@@ -122,6 +131,7 @@ struct TorchRelease {
   Version triton;
   std::string default_tag;                  ///< of the build on the default index: cu130
   std::map<std::string, TorchBuild> builds; ///< by tag
+  std::vector<Version> patches;             ///< later patch releases with the same builds
   std::string evidence;
   std::string doubt; ///< the keys that are less sure, or empty
 };

@@ -18,6 +18,38 @@ TorchBuild read_build(text::Fields& fields, const std::string& tag) {
   return build;
 }
 
+/// "7.5 8.0 9.0 12.0+PTX"
+Result<CodeFor> parse_code(std::string_view text) {
+  constexpr std::string_view k_ptx = "+PTX";
+  CodeFor code;
+  for (auto word : split(text, ' ')) {
+    const bool has_ptx = word.ends_with(k_ptx);
+    if (has_ptx) {
+      word.remove_suffix(k_ptx.size());
+    }
+    CUKIT_TRY_ASSIGN(const auto target, GpuTarget::parse(word));
+    code.cubins.push_back(target);
+    if (has_ptx) {
+      code.ptx = target;
+    }
+  }
+  return code;
+}
+
+/// The targets of each build, `code` or `code_arm`.
+void read_code(text::Fields& fields, const std::string& key,
+               std::optional<CodeFor> TorchBuild::*place, std::map<std::string, TorchBuild>& builds,
+               text::Mistakes& mistakes) {
+  const auto* node = fields.take(key);
+  if (node == nullptr) {
+    return;
+  }
+  text::Fields inner(*node, mistakes, "`" + key + "`");
+  for (auto& [tag, build] : builds) {
+    build.*place = inner.parsed(tag, parse_code);
+  }
+}
+
 TorchRelease read_torch(const text::Node& node, text::Mistakes& mistakes) {
   text::Fields fields(node, mistakes, "a release of PyTorch");
   TorchRelease release{.version = required_version(fields, "torch"),
@@ -25,6 +57,7 @@ TorchRelease read_torch(const text::Node& node, text::Mistakes& mistakes) {
                        .triton = required_version(fields, "triton"),
                        .default_tag = fields.required_text("default"),
                        .builds = {},
+                       .patches = {},
                        .evidence = required_evidence(fields),
                        .doubt = fields.text_or_empty("doubt")};
   if (const auto* builds = fields.require("builds")) {
@@ -35,6 +68,13 @@ TorchRelease read_torch(const text::Node& node, text::Mistakes& mistakes) {
       if (!place->second.cuda) {
         mistakes.add(list.at, "a build is [cuda, cudnn, nccl], and cuda must be known");
       }
+    }
+  }
+  read_code(fields, "code", &TorchBuild::code, release.builds, mistakes);
+  read_code(fields, "code_arm", &TorchBuild::code_arm, release.builds, mistakes);
+  for (const auto* patch : fields.texts("patches")) {
+    if (auto version = fields.parse_node(*patch, Version::parse)) {
+      release.patches.push_back(*std::move(version));
     }
   }
   if (!release.builds.contains(release.default_tag)) {

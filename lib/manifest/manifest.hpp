@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/sha256.hpp"
+#include "fit/torch.hpp"
 #include "knowledge/knowledge.hpp"
 #include "model/gpu_target.hpp"
 #include "model/platform.hpp"
@@ -30,6 +31,8 @@ struct Manifest {
   /// PyTorch's CUDA (13.0 of cu130); empty when absent. A venv is resolved by the pipeline before
   /// resolve().
   std::optional<Wish<Version>> pytorch_cuda;
+  /// The build as far as it was named; with a venv the pipeline fills it in beside the CUDA.
+  std::optional<fit::TorchName> pytorch_build;
   std::optional<Wish<std::string>> pytorch_venv; ///< absolute path
   std::optional<Wish<VersionRange>> driver;
   bool native_driver = false;

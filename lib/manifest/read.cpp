@@ -59,28 +59,24 @@ std::string absolute_path(const Reading& reading, const std::string& text) {
 /// 13.0 of cu130: the last digit is the minor. Nothing when that is no release that cukit knows.
 Result<std::optional<Version>> cuda_of_tag(const knowledge::Knowledge& knowledge,
                                            std::string_view tag) {
-  const bool digits =
-      tag.size() > 3 && tag.size() < 6 && tag.starts_with("cu") &&
-      std::all_of(tag.begin() + 2, tag.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!digits) {
+  const auto cuda = fit::cuda_of_tag(tag);
+  if (!cuda) {
     return std::nullopt;
   }
-  CUKIT_TRY_ASSIGN(const auto cuda,
-                   Version::parse(fmt::format("{}.{}", tag.substr(2, tag.size() - 3), tag.back())));
   CUKIT_TRY_ASSIGN(const auto* releases, knowledge.releases());
-  return knowledge::find_release(*releases, cuda) == nullptr ? std::nullopt : std::optional(cuda);
+  return knowledge::find_release(*releases, *cuda) == nullptr ? std::nullopt : cuda;
 }
 
-/// The CUDA of the wheels that `torch` has on the default index, where that is documented.
-std::optional<Version> cuda_of_version(const std::vector<knowledge::PyTorch>& known,
-                                       const Version& torch) {
+/// The build that `torch` has on the default index, where that is documented.
+const knowledge::PyTorch* default_build(const std::vector<knowledge::PyTorch>& known,
+                                        const Version& torch) {
   for (const auto& entry : known) {
     if (std::any_of(entry.default_of.begin(), entry.default_of.end(),
                     [&](const auto& minor) { return minor.same_minor(torch); })) {
-      return entry.cuda;
+      return &entry;
     }
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 Result<void> read_torch_text(Reading& reading, const text::Node& node) {
@@ -89,9 +85,12 @@ Result<void> read_torch_text(Reading& reading, const text::Node& node) {
   const auto tag = plus == std::string::npos ? node.scalar : node.scalar.substr(plus + 1);
   CUKIT_TRY_ASSIGN(auto cuda, cuda_of_tag(reading.knowledge, tag));
   const auto torch = Version::parse(node.scalar);
+  auto build = fit::TorchName::parse(node.scalar);
   if (!cuda && plus == std::string::npos && torch) {
-    cuda = cuda_of_version(*known, *torch);
-    if (!cuda) {
+    if (const auto* entry = default_build(*known, *torch)) {
+      cuda = entry->cuda;
+      build.tag = entry->tag;
+    } else {
       reading.mistakes.add(
           node.at, fmt::format("which CUDA PyTorch `{}` was built with is not known", node.scalar),
           "add it, as in `2.11.0+cu130`");
@@ -110,6 +109,7 @@ Result<void> read_torch_text(Reading& reading, const text::Node& node) {
     return {};
   }
   reading.manifest.pytorch_cuda = wish(*cuda, node);
+  reading.manifest.pytorch_build = std::move(build);
   return {};
 }
 

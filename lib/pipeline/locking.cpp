@@ -337,6 +337,7 @@ Result<resolve::MachineFacts> machine_facts(Session& session, manifest::Manifest
     CUKIT_TRY_ASSIGN(const auto torch, torch_of(venv, wish.value, where));
     manifest.pytorch_cuda =
         manifest::Wish<Version>{.value = torch.cuda, .text = wish.text, .at = wish.at};
+    manifest.pytorch_build = fit::TorchName::parse(torch.version);
   }
   return facts;
 }

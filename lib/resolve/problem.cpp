@@ -39,7 +39,7 @@ public:
     add_driver();
     CUKIT_TRY(add_gpus(consumers));
     add_parts(consumers);
-    add_pytorch();
+    CUKIT_TRY(add_pytorch());
     add_versions();
     add_inner_rules();
     return std::move(problem_);
@@ -170,6 +170,7 @@ private:
     if (architecture == nullptr) {
       return fail(ErrorCode::usage, "the recipes know no GPU {}", target.sm());
     }
+    gpu_demands_.emplace_back(target, index);
     constrain({index}, [architecture, target](const Toolkit& toolkit) {
       return rules::gpu_range(*architecture, target, toolkit.release);
     });
@@ -207,15 +208,41 @@ private:
     }
   }
 
-  void add_pytorch() {
+  Result<void> add_pytorch() {
     if (!manifest_.pytorch_cuda) {
-      return;
+      return {};
     }
     const auto& wish = *manifest_.pytorch_cuda;
-    constrain({demand(Topic::pytorch, 0, "pytorch", wish.text, wish.at)},
-              [cuda = wish.value](const Toolkit& toolkit) {
-                return rules::pytorch_major(cuda, toolkit.release);
-              });
+    const auto index = demand(Topic::pytorch, 0, "pytorch", wish.text, wish.at);
+    constrain({index}, [cuda = wish.value](const Toolkit& toolkit) {
+      return rules::pytorch_major(cuda, toolkit.release);
+    });
+    if (manifest_.pytorch_build) {
+      CUKIT_TRY_ASSIGN(const auto* torches, facts_.knowledge->torch_releases());
+      add_torch_build(index, *torches, *manifest_.pytorch_build);
+    }
+    return {};
+  }
+  /// What holds or does not, whatever the toolkit: that build exists and has code for each GPU.
+  void add_torch_build(std::size_t index, const fit::TorchReleases& torches,
+                       const fit::TorchName& torch) {
+    if (auto verdict = rules::pytorch_build(torches, torch)) {
+      constrain({index}, [verdict](const Toolkit&) { return verdict; });
+      return;
+    }
+    for (const auto& [target, demand_index] : gpu_demands_) {
+      // where the manifest names no platform, Thor's tree may well be made on an x86 machine
+      const bool is_open = manifest_.platforms.empty();
+      const bool is_served =
+          is_open && fit::torch_has_code(torches, torch, target, Platform::Kind::linux_sbsa,
+                                         *facts_.architectures) == fit::Answer::yes;
+      for (const auto platform : problem_.platforms) {
+        auto verdict = rules::pytorch_code(torches, torch, target, platform, *facts_.architectures);
+        if (verdict && !is_served) {
+          constrain({index, demand_index}, [verdict](const Toolkit&) { return verdict; });
+        }
+      }
+    }
   }
 
   void add_versions() {
@@ -314,6 +341,7 @@ private:
   Problem problem_;
   std::map<Platform, std::vector<std::size_t>> platform_demands_;
   std::vector<std::size_t> component_demands_;
+  std::vector<std::pair<GpuTarget, std::size_t>> gpu_demands_;
 };
 
 } // namespace

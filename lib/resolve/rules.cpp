@@ -30,6 +30,10 @@ const Rule k_pytorch_major{"pytorch-major",
 const Rule k_pytorch_minor{"pytorch-minor",
                            "a toolkit newer than PyTorch's own CUDA works with care",
                            "CUDA Compatibility guide, minor version compatibility"};
+const Rule k_pytorch_build{"pytorch-build", "PyTorch was published in that version for that CUDA",
+                           "PyTorch, RELEASE.md and its build matrix"};
+const Rule k_pytorch_code{"pytorch-code", "PyTorch's own libraries have code for each GPU",
+                          "PyTorch, RELEASE.md, CUDA architectures of each build"};
 const Rule k_gpu_range{"gpu-range", "nvcc compiles for the GPU",
                        "CUDA release notes and nvcc documentation, GPU architectures"};
 const Rule k_driver_floor{"driver-floor", "every driver that is asked for runs this CUDA major",
@@ -60,11 +64,12 @@ const Rule k_sources{"sources", "one of the named sources holds the release",
 
 const std::vector<const Rule*>& all() {
   static const std::vector<const Rule*> list{
-      &k_compiler_core, &k_ptxas_pair,      &k_runtime_minor, &k_jit_linker,    &k_binary_utilities,
-      &k_cccl,          &k_device_runtime,  &k_pytorch_major, &k_pytorch_minor, &k_gpu_range,
-      &k_driver_floor,  &k_ptx_of_driver,   &k_host_compiler, &k_c_library,     &k_consumer_minimum,
-      &k_platform,      &k_compiler_wheels, &k_version_wish,  &k_availability,  &k_prerelease,
-      &k_machine,       &k_sources};
+      &k_compiler_core,    &k_ptxas_pair,    &k_runtime_minor,   &k_jit_linker,
+      &k_binary_utilities, &k_cccl,          &k_device_runtime,  &k_pytorch_major,
+      &k_pytorch_minor,    &k_pytorch_build, &k_pytorch_code,    &k_gpu_range,
+      &k_driver_floor,     &k_ptx_of_driver, &k_host_compiler,   &k_c_library,
+      &k_consumer_minimum, &k_platform,      &k_compiler_wheels, &k_version_wish,
+      &k_availability,     &k_prerelease,    &k_machine,         &k_sources};
   return list;
 }
 
@@ -162,6 +167,40 @@ Verdict pytorch_major(const Version& torch_cuda, const Version& cuda) {
   }
   return broken(k_pytorch_major, "PyTorch's CUDA is {}, so its extensions refuse CUDA {}",
                 torch_cuda.major_minor(), cuda.major_minor());
+}
+
+Verdict pytorch_build(const fit::TorchReleases& torches, const fit::TorchName& torch) {
+  if (fit::torch_build_exists(torches, torch) != fit::Answer::no) {
+    return {};
+  }
+  std::vector<std::string> tags;
+  for (const auto& [tag, build] : fit::find_torch(torches, *torch.version)->builds) {
+    tags.push_back(tag);
+  }
+  std::vector<std::string> versions;
+  for (const auto& release : torches) {
+    if (release.builds.contains(torch.tag)) {
+      versions.push_back(release.version.text());
+    }
+  }
+  return broken(k_pytorch_build, "there is no PyTorch {}: {} is built for {}{}", torch.text(),
+                torch.version->text(), join(tags, ", "),
+                versions.empty()
+                    ? std::string()
+                    : fmt::format(", and {} is there for {}", torch.tag, join(versions, ", ")));
+}
+
+Verdict pytorch_code(const fit::TorchReleases& torches, const fit::TorchName& torch,
+                     const GpuTarget& gpu, Platform platform,
+                     const std::vector<knowledge::Architecture>& architectures) {
+  if (fit::torch_has_code(torches, torch, gpu, platform, architectures) != fit::Answer::no) {
+    return {};
+  }
+  const auto code = fit::torch_code_text(torches, torch, platform);
+  return code.empty() ? broken(k_pytorch_code, "no PyTorch built for {} has code for {}", torch.tag,
+                               gpu.plain().sm())
+                      : broken(k_pytorch_code, "PyTorch {} has no code for {}: it was built for {}",
+                               torch.text(), gpu.plain().sm(), code);
 }
 
 Verdict gpu_range(const knowledge::Architecture& architecture, const GpuTarget& target,

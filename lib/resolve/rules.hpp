@@ -3,6 +3,7 @@
 // source states it.
 #pragma once
 
+#include "fit/torch.hpp"
 #include "host/machine.hpp"
 #include "knowledge/knowledge.hpp"
 #include "model/platform.hpp"
@@ -36,6 +37,8 @@ extern const Rule k_cccl;
 extern const Rule k_device_runtime;
 extern const Rule k_pytorch_major;
 extern const Rule k_pytorch_minor;
+extern const Rule k_pytorch_build;
+extern const Rule k_pytorch_code;
 extern const Rule k_gpu_range;
 extern const Rule k_driver_floor;
 extern const Rule k_ptx_of_driver;
@@ -67,6 +70,12 @@ Verdict cccl(const Version& own, const Version& chosen);
 /// nvlink refuses a libcudadevrt.a that is newer than itself.
 Verdict device_runtime(const Version& cudart, const Version& nvlink);
 Verdict pytorch_major(const Version& torch_cuda, const Version& cuda);
+/// PyTorch was published with that tag in that version; unknown ones are let pass.
+Verdict pytorch_build(const fit::TorchReleases& torches, const fit::TorchName& torch);
+/// The libraries of that build have code for the GPU; what is not known is let pass.
+Verdict pytorch_code(const fit::TorchReleases& torches, const fit::TorchName& torch,
+                     const GpuTarget& gpu, Platform platform,
+                     const std::vector<knowledge::Architecture>& architectures);
 /// The target, with its suffix, is one that nvcc of this CUDA compiles for.
 Verdict gpu_range(const knowledge::Architecture& architecture, const GpuTarget& target,
                   const Version& cuda);

@@ -19,6 +19,8 @@ struct Change {
   std::vector<std::string> steps = {};
 };
 
+constexpr std::size_t k_torches_offered = 3;
+
 /// After the driver's own change, before anything that gives something up.
 constexpr std::int64_t k_compat_package = 2;
 
@@ -56,6 +58,31 @@ public:
       }
     }
     return best;
+  }
+
+  /// Builds of PyTorch that exist and serve every GPU, with a toolkit that all else allows; nearest
+  /// first. Empty where the manifest names no build, or where a venv has it.
+  std::vector<Change> torches(std::size_t demand, const fit::TorchReleases& known) const {
+    std::vector<Change> result;
+    if (!manifest_.pytorch_build || manifest_.pytorch_venv) {
+      return result;
+    }
+    const auto allowed = allowed_without(demand);
+    const auto nearest = fit::nearest_torches(known, *manifest_.pytorch_build, problem_.gpus,
+                                              problem_.platforms, *facts_.architectures);
+    for (const auto& torch : nearest) {
+      const auto cuda = fit::cuda_of_tag(torch.tag);
+      const auto candidate = std::find_if(allowed.begin(), allowed.end(), [&](std::size_t at) {
+        return cuda && !rules::pytorch_major(*cuda, candidates_[at].toolkit.release);
+      });
+      if (candidate != allowed.end() && result.size() < k_torches_offered) {
+        result.push_back({.distance = 1 + static_cast<std::int64_t>(result.size()),
+                          .text = fmt::format("pytorch: {} instead of {}", torch.text(),
+                                              problem_.demands[demand].value),
+                          .candidate = *candidate});
+      }
+    }
+    return result;
   }
 
 private:
@@ -163,6 +190,14 @@ Result<std::vector<WayOut>> ways_out(const manifest::Manifest& manifest, const F
   const bool has_other_gpus = manifest.native_gpus || manifest.gpus.size() > 1;
   std::vector<Change> changes;
   for (const auto demand : set) {
+    if (problem.demands[demand].topic == Topic::pytorch) {
+      CUKIT_TRY_ASSIGN(const auto* known, facts.knowledge->torch_releases());
+      auto torches = tries.torches(demand, *known);
+      if (!torches.empty()) {
+        std::move(torches.begin(), torches.end(), std::back_inserter(changes));
+        continue;
+      }
+    }
     auto change = tries.nearest(demand);
     const auto topic = problem.demands[demand].topic;
     const bool leaves_none = (topic == Topic::gpu && !has_other_gpus) ||

@@ -143,6 +143,25 @@ TEST(Conflict, an_older_cccl_is_not_supported) {
   EXPECT_THAT(text_of(conflict), HasSubstr("toolkit.cccl: matched instead of 3.0"));
 }
 
+/// PyTorch's RELEASE.md: its wheels for x86_64 hold cubins of 8.0 and 8.6 and none of Orin's own.
+TEST(Conflict, pytorch_without_code_for_the_gpu) {
+  const auto conflict =
+      conflict_of("gpus: [sm_87]\npytorch: 2.11.0+cu130\nplatforms: [linux-x86_64]\n");
+  EXPECT_THAT(demands_of(conflict),
+              testing::UnorderedElementsAre("gpus: sm_87", "pytorch: 2.11.0+cu130"));
+  EXPECT_THAT(text_of(conflict), HasSubstr("PyTorch 2.11.0+cu130 has no code for sm_87: it was "
+                                           "built for sm_75, sm_80, sm_86, sm_90, sm_100, sm_120"));
+}
+
+TEST(Conflict, a_build_of_pytorch_that_does_not_exist) {
+  const auto conflict =
+      conflict_of("gpus: [H100]\npytorch: 2.9.0+cu132\nplatforms: [linux-x86_64]\n");
+  EXPECT_THAT(demands_of(conflict), testing::ElementsAre("pytorch: 2.9.0+cu132"));
+  EXPECT_THAT(text_of(conflict), HasSubstr("2.9.0 is built for cu126, cu128, cu129, cu130"));
+  ASSERT_THAT(conflict.ways_out, Not(IsEmpty()));
+  EXPECT_EQ(conflict.ways_out.front().change, "pytorch: 2.9.0+cu130 instead of 2.9.0+cu132");
+}
+
 TEST(Conflict, pytorch_of_another_major) {
   const auto conflict = conflict_of("gpus: [sm_90]\npytorch: cu128\nplatforms: [linux-x86_64]\n");
   EXPECT_THAT(demands_of(conflict), testing::ElementsAre("pytorch: cu128"));

@@ -174,6 +174,23 @@ TEST_F(RedistResolve, cuda_12_comes_from_archives_unasked_and_the_reason_is_said
   EXPECT_THAT(notes_of(found), HasSubstr("hold no nvcc"));
 }
 
+/// PyTorch's RELEASE.md: 2.8.0 for CUDA 12.8 begins with Volta; 2.12.0 has no build for 12.9.
+TEST_F(RedistResolve, a_build_of_pytorch_must_exist_and_have_code_for_the_gpu) {
+  const auto refused = [&](const std::string& body) {
+    return conflict(body + "platforms: [linux-x86_64]\n", true);
+  };
+  const auto old_gpu =
+      refused("gpus: [sm_61]\npytorch: 2.8.0+cu128\nconsumers: [torch-extensions]\n");
+  EXPECT_THAT(old_gpu, HasSubstr("PyTorch 2.8.0+cu128 has no code for sm_61"));
+  EXPECT_THAT(old_gpu, HasSubstr("way out: pytorch: 2.8.0+cu126 instead of 2.8.0+cu128"));
+  const auto no_build = refused("gpus: [H100]\npytorch: 2.12.0+cu129\ntoolkit: {nvcc: \"12.9\"}\n");
+  EXPECT_THAT(no_build, HasSubstr("2.12.0 is built for cu126, cu130, cu132"));
+  EXPECT_THAT(no_build, HasSubstr("pytorch: 2.12.1+cu129 instead of 2.12.0+cu129 -> CUDA 12.9"));
+  const auto no_code = refused("gpus: [sm_120]\npytorch: cu121\n");
+  EXPECT_THAT(no_code, HasSubstr("no PyTorch built for cu121 has code for sm_120"));
+  EXPECT_THAT(no_code, HasSubstr("pytorch: cu128 instead of cu121"));
+}
+
 TEST_F(RedistResolve, cuda_13_comes_from_wheels_unless_the_manifest_prefers_archives) {
   const std::string body =
       "gpus: [sm_90]\ntoolkit: {nvcc: \"13.0.2\"}\nplatforms: [linux-x86_64]\n";
