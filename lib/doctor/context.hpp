@@ -4,6 +4,7 @@
 #include "doctor/discovery.hpp"
 #include "doctor/log.hpp"
 #include "doctor/rule_id.hpp"
+#include "fit/torch.hpp"
 
 #include <functional>
 
@@ -19,6 +20,8 @@ struct Context {
   std::vector<GpuTarget> gpus = {}; ///< asked for and there
   std::optional<Version> driver;
   const LogFacts& log;
+  /// PyTorch's builds; empty when no environment here has torch.
+  const std::vector<knowledge::TorchRelease>& torches;
 
   [[nodiscard]] static const knowledge::Consumer& recipe(const Found& consumer) {
     return *consumer.recipe;
@@ -53,6 +56,7 @@ const std::vector<Rule>& layout_rules();
 const std::vector<Rule>& system_rules();
 const std::vector<Rule>& python_rules();
 const std::vector<Rule>& cache_rules();
+const std::vector<Rule>& torch_rules();
 /// Turns what a log said into findings, with what the environment rules found already.
 void explain_log(const Context& context, Findings& findings);
 /// A consumer that the log shows failing does not work, whatever else is found.

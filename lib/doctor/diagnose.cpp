@@ -198,6 +198,12 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
   CUKIT_TRY_ASSIGN(const auto messages, read_messages(knowledge));
   const buildlog::Facts nothing;
   const auto log = log_facts(question.log ? *question.log : nothing, messages);
+  static const std::vector<knowledge::TorchRelease> k_none;
+  const auto* torches = &k_none;
+  if (std::any_of(snapshot.pythons.begin(), snapshot.pythons.end(),
+                  [](const auto& python) { return !python.torch.empty(); })) {
+    CUKIT_TRY_ASSIGN(torches, knowledge.torch_releases());
+  }
   Diagnosis diagnosis;
   auto asked = question;
   asked.gpus = all_gpus(snapshot, question, knowledge);
@@ -213,13 +219,14 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
                   .found = diagnosis.consumers,
                   .gpus = asked.gpus,
                   .driver = question.driver,
-                  .log = log};
+                  .log = log,
+                  .torches = *torches};
   if (const auto driver = Version::parse(snapshot.driver); !context.driver && driver) {
     context.driver = *driver;
   }
   Findings findings(catalogue);
   for (const auto* group : {&environment_rules(), &choice_rules(), &tree_rules(), &layout_rules(),
-                            &system_rules(), &python_rules(), &cache_rules()}) {
+                            &system_rules(), &python_rules(), &torch_rules(), &cache_rules()}) {
     for (const auto& rule : *group) {
       rule(context, findings);
     }

@@ -33,7 +33,7 @@ namespace cukit::doctor {
   X(conda_sees_no_driver) X(repository_key) X(compiler_killed) X(disk_full)                       \
   X(permission_refused) X(network_refused) X(certificate_refused) X(digest_differs)               \
   X(driver_mismatch) X(cuda_call_failed) X(log_not_explained) X(ptxas_refused)                    \
-  X(compiler_cache_mixes_trees) X(nvcc_of_another_toolkit)
+  X(compiler_cache_mixes_trees) X(nvcc_of_another_toolkit) X(torch_has_no_code)
 // clang-format on
 
 #define CUKIT_DOCTOR_ENUMERATOR(name) name,
