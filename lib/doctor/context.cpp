@@ -143,6 +143,23 @@ ShellCommand put_first(const std::string& name, const std::string& folder) {
   return ShellCommand::exports({{.name = name, .value = folder, .is_prepended = true}});
 }
 
+namespace {
+
+/// `uv pip VERB --python PREFIX` or `PREFIX/bin/python -m pip VERB`, as the environment has it.
+std::vector<std::string> pip_words(const Context& context, const std::string& prefix,
+                                   const std::string& verb) {
+  const auto* python = python_of(context.snapshot, prefix);
+  if (python != nullptr && host::find_distribution(*python, "pip") == nullptr) {
+    return {"uv", "pip", verb, "--python", prefix + "/bin/python"};
+  }
+  if (prefix.empty()) {
+    return {"pip", verb};
+  }
+  return {prefix + "/bin/python", "-m", "pip", verb};
+}
+
+} // namespace
+
 ShellCommand pip_install(const Context& context, const std::string& prefix,
                          const std::vector<std::string>& packages,
                          const std::vector<std::string>& options) {
@@ -151,17 +168,22 @@ ShellCommand pip_install(const Context& context, const std::string& prefix,
       })) {
     return {};
   }
-  const auto* python = python_of(context.snapshot, prefix);
-  std::vector<std::string> words;
-  if (python != nullptr && host::find_distribution(*python, "pip") == nullptr) {
-    words = {"uv", "pip", "install", "--python", prefix + "/bin/python"};
-  } else if (prefix.empty()) {
-    words = {"pip", "install"};
-  } else {
-    words = {prefix + "/bin/python", "-m", "pip", "install"};
-  }
+  auto words = pip_words(context, prefix, "install");
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), packages.begin(), packages.end());
+  return ShellCommand(words);
+}
+
+ShellCommand pip_uninstall(const Context& context, const std::string& prefix,
+                           const std::string& package) {
+  if (!catalog::Requirement::parse(package)) {
+    return {};
+  }
+  auto words = pip_words(context, prefix, "uninstall");
+  if (words.front() != "uv") {
+    words.emplace_back("-y");
+  }
+  words.push_back(package);
   return ShellCommand(words);
 }
 

@@ -57,6 +57,7 @@ const std::vector<Rule>& system_rules();
 const std::vector<Rule>& python_rules();
 const std::vector<Rule>& cache_rules();
 const std::vector<Rule>& torch_rules();
+const std::vector<Rule>& loader_rules();
 /// Turns what a log said into findings, with what the environment rules found already.
 void explain_log(const Context& context, Findings& findings);
 /// A consumer that the log shows failing does not work, whatever else is found.
@@ -94,6 +95,9 @@ Fix by_hand(std::string advice, std::string effect);
 ShellCommand pip_install(const Context& context, const std::string& prefix,
                          const std::vector<std::string>& packages,
                          const std::vector<std::string>& options = {});
+/// The same for `pip uninstall`.
+ShellCommand pip_uninstall(const Context& context, const std::string& prefix,
+                           const std::string& package);
 Fix install_gxx();
 /// The metapackage that pins parts of one release: cuda-toolkit[nvcc,crt]==13.0.2.
 std::string metapackage(const Context& context, const std::string& prefix, const std::string& minor,

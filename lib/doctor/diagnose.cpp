@@ -226,7 +226,8 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
   }
   Findings findings(catalogue);
   for (const auto* group : {&environment_rules(), &choice_rules(), &tree_rules(), &layout_rules(),
-                            &system_rules(), &python_rules(), &torch_rules(), &cache_rules()}) {
+                            &system_rules(), &loader_rules(), &python_rules(), &torch_rules(),
+                            &cache_rules()}) {
     for (const auto& rule : *group) {
       rule(context, findings);
     }

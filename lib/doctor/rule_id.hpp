@@ -25,6 +25,7 @@ namespace cukit::doctor {
   X(two_cuda_families) X(companion_differs) X(pins_conflict) X(conda_versions_drift)              \
   X(triton_variable) X(ptxas_too_old) X(cache_stale) X(cache_of_another_toolkit)                  \
   X(torch_minor_differs) X(foreign_include_path) X(cccl_too_old_for_code)                         \
+  X(library_lacks_symbols) X(driver_library_older) X(driver_stub_loaded) X(driver_half_updated)   \
   X(host_scan_of_cuda_source) X(incomplete_import)                                                \
   X(build_mixes_toolkits) X(target_list_not_served) X(native_without_gpu) X(target_unknown)       \
   X(target_lacks_feature) X(option_unknown) X(header_not_searched) X(header_missing)              \

@@ -49,6 +49,50 @@ void stub_distributions(const Context& context, Findings& findings) {
   }
 }
 
+/// Who of several owners stays: whom torch asks for, else the one with the newest version.
+const host::Distribution* keeper_of(const host::PythonEnvironment& python,
+                                    const std::set<std::string>& owners) {
+  const auto* torch = host::find_distribution(python, "torch");
+  const host::Distribution* best = nullptr;
+  for (const auto& name : owners) {
+    const auto* dist = host::find_distribution(python, name);
+    const bool is_asked_for =
+        dist != nullptr && torch != nullptr &&
+        std::any_of(torch->requirements.begin(), torch->requirements.end(), [&](const auto& text) {
+          const auto requirement = catalog::Requirement::parse(text);
+          return requirement && requirement->project == name;
+        });
+    if (is_asked_for) {
+      return dist;
+    }
+    if (dist != nullptr && (best == nullptr || is_older(best->version, dist->version))) {
+      best = dist;
+    }
+  }
+  return best;
+}
+
+/// The files as one wheel brings them. Removing another owner alone would take them away.
+Fix give_back(const Context& context, const host::PythonEnvironment& python,
+              const std::set<std::string>& owners) {
+  const auto* keeper = keeper_of(python, owners);
+  if (keeper == nullptr) {
+    return by_hand("install the wheels anew", "the files as the wheels bring them");
+  }
+  const auto install = pip_install(context, python.prefix, {keeper->name + "==" + keeper->version},
+                                   {"--force-reinstall", "--no-deps"});
+  ShellCommand command;
+  for (const auto& name : owners) {
+    if (name != keeper->name) {
+      const auto remove = pip_uninstall(context, python.prefix, name);
+      command = command.empty() ? remove : command.then(remove);
+    }
+  }
+  return by_command(command.empty() ? install : command.then(install),
+                    owners.size() > 1 ? fmt::format("the files are then {}'s alone", keeper->name)
+                                      : "the files as the wheel brings them");
+}
+
 void clobbers(const Context& context, Findings& findings) {
   for (const auto& python : context.snapshot.pythons) {
     for (const auto& clobber : python.clobbers) {
@@ -67,11 +111,7 @@ void clobbers(const Context& context, Findings& findings) {
                             join({owners.begin(), owners.end()}, " and "))
               : fmt::format("files of {} are not as it brought them", *owners.begin());
       if (finding.fix.empty()) {
-        finding.fix.push_back(by_command(
-            pip_install(context, python.prefix, {*owners.rbegin()},
-                        {"--force-reinstall", "--no-deps"}),
-            owners.size() > 1 ? "after removing the other one: the files are then of one wheel"
-                              : "the files as the wheel brings them"));
+        finding.fix.push_back(give_back(context, python, owners));
       }
     }
   }

@@ -38,6 +38,11 @@ std::vector<LibraryFolder> scan_library_path(const RootView& view, const Environ
 std::map<std::string, std::string> scan_system_libraries(const RootView& view);
 /// Of the driver's kernel module.
 std::optional<Version> module_version(const RootView& view);
+/// What of an environment would not load; `python` is scanned already.
+void simulate_loading(const RootView& view, const Environment& environment,
+                      PythonEnvironment& python);
+/// Which libcuda programs get, and the version of the kernel module.
+void scan_driver(const RootView& view, const Environment& environment, Snapshot& snapshot);
 /// glibc, libm, os: facts of the system itself.
 void scan_system(const RootView& view, Snapshot& snapshot);
 

@@ -48,6 +48,23 @@ bool has_no_extension(std::string_view name) {
          std::find(skipped.begin(), skipped.end(), name) != skipped.end();
 }
 
+/// Requires-Dist of METADATA, as far as it concerns CUDA.
+void read_requirements(const RootView& view, const Clues& clues, Distribution& dist) {
+  const auto text = view.head(join_path(dist.path, "METADATA"), k_metadata_head);
+  for (const auto line : split(text, '\n')) {
+    if (trim(line).empty()) {
+      break; // the description follows
+    }
+    constexpr std::string_view key = "Requires-Dist: ";
+    if (line.starts_with("Version: ")) {
+      dist.version = trim(line.substr(9));
+    } else if (line.starts_with(key) && dist.name != "cuda-toolkit" &&
+               concerns_cuda(normalised(line.substr(key.size())), clues)) {
+      dist.requirements.emplace_back(trim(line.substr(key.size())));
+    }
+  }
+}
+
 Distribution read_distribution(const RootView& view, const std::string& path,
                                std::string_view folder_name, const Clues& clues) {
   Distribution result{.path = path};
@@ -55,21 +72,8 @@ Distribution read_distribution(const RootView& view, const std::string& path,
   const auto dash = folder_name.rfind('-');
   result.name = normalised(folder_name.substr(0, dash));
   result.version = dash == std::string_view::npos ? "" : std::string(folder_name.substr(dash + 1));
-  if (!concerns_cuda(result.name, clues)) {
-    return result;
-  }
-  const auto text = view.head(join_path(path, "METADATA"), k_metadata_head);
-  for (const auto line : split(text, '\n')) {
-    if (trim(line).empty()) {
-      break; // the description follows
-    }
-    constexpr std::string_view key = "Requires-Dist: ";
-    if (line.starts_with("Version: ")) {
-      result.version = trim(line.substr(9));
-    } else if (line.starts_with(key) && result.name != "cuda-toolkit" &&
-               concerns_cuda(normalised(line.substr(key.size())), clues)) {
-      result.requirements.emplace_back(trim(line.substr(key.size())));
-    }
+  if (concerns_cuda(result.name, clues)) {
+    read_requirements(view, clues, result);
   }
   return result;
 }
@@ -102,10 +106,18 @@ template <typename Use> void for_each_row(std::string_view text, const Use& use)
   }
 }
 
+/// NVIDIA's libraries that wheels of their own bring beside those of CUDA.
+bool is_built_on_cuda(std::string_view name) {
+  static constexpr std::array known = {"libnccl.so",   "libcudnn",    "libcutensor",  "libnvshmem",
+                                       "libcufile.so", "libcupti.so", "libnvToolsExt"};
+  return std::any_of(known.begin(), known.end(),
+                     [&](const char* prefix) { return name.starts_with(prefix); });
+}
+
 std::vector<std::string> cuda_needs(const RootView& view, const std::string& path) {
   std::vector<std::string> result;
   for (const auto& name : read_elf_facts(view, path).needed) {
-    if (is_cuda_library(name) && !name.starts_with("libcuda.so")) {
+    if ((is_cuda_library(name) || is_built_on_cuda(name)) && !name.starts_with("libcuda.so")) {
       result.push_back(name);
     }
   }
@@ -170,7 +182,7 @@ private:
 };
 
 bool is_owner_checked(std::string_view name) {
-  return name.starts_with("nvidia-c") || name.starts_with("nvidia-nv") || name.starts_with("nixl");
+  return name.starts_with("nvidia-") || name.starts_with("nixl");
 }
 
 void scan_site(const RootView& view, const std::string& site, const Clues& clues,
@@ -190,6 +202,11 @@ void scan_site(const RootView& view, const std::string& site, const Clues& clues
         }
         if (!has_no_extension(dist.name)) {
           scan_extensions(view, site, dist, *record, python);
+          const bool is_linked =
+              !python.extensions.empty() && python.extensions.back().distribution == dist.name;
+          if (is_linked && !concerns_cuda(dist.name, clues)) {
+            read_requirements(view, clues, dist);
+          }
         }
       }
     }

@@ -197,7 +197,11 @@ Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop
       may_have_a_gpu(view, snapshot, request.environment)) {
     ask_devices(snapshot, request.environment, stop);
   }
+  scan_driver(view, request.environment, snapshot);
   snapshot.pythons = scan_pythons(view, request);
+  for (auto& python : snapshot.pythons) {
+    simulate_loading(view, request.environment, python);
+  }
   auto candidates = toolkit_candidates(view, request, snapshot.pythons);
   for (const auto& root : request.toolkits) {
     candidates.push_back({.root = root, .found_by = "as asked for"});

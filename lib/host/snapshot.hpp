@@ -83,6 +83,27 @@ struct Clobber {
   std::string state = {}; ///< "overwritten" (size differs from an owner's RECORD) or "gone"
 };
 
+/// A library of an environment that does not load as it should: it is not found, or what the loader
+/// takes lacks what is wanted of it. Results only: no symbol table is kept.
+struct LoadProblem {
+  std::string object = {};       ///< who wants it
+  std::string distribution = {}; ///< whose object that is; empty: not known
+  std::string library = {};      ///< libnvJitLink.so.12
+  std::string taken = {};        ///< what the loader takes, without links; empty: nothing is found
+  std::string led_by = {};       ///< LD_LIBRARY_PATH, /etc/ld.so.conf.d/x.conf, RPATH of FILE ...
+  std::string own = {};          ///< the environment's own library of that name; empty: it has none
+  std::vector<std::string> missing = {}; ///< symbols that are wanted and not there, the first few
+  bool own_has_them = false;             ///< the environment's own library has what is missing
+};
+
+/// A libcuda.so.1 that the loader could take.
+struct DriverLibrary {
+  std::string path = {};    ///< as it was found
+  std::string real = {};    ///< without links
+  std::string version = {}; ///< 580.105.08, as its name says; empty: not known
+  std::string led_by = {};  ///< LD_LIBRARY_PATH, /etc/ld.so.conf.d/x.conf, the loader's own folders
+};
+
 struct PythonEnvironment {
   std::string prefix = {};
   std::vector<std::string> found_by = {};
@@ -96,6 +117,7 @@ struct PythonEnvironment {
   int triton_launch_arguments = 0;
   std::vector<Extension> extensions = {};
   std::vector<Clobber> clobbers = {};
+  std::vector<LoadProblem> load_problems = {};
   std::vector<std::pair<std::string, std::string>> conda_packages =
       {}; ///< CUDA's, name and version
 };
@@ -142,10 +164,13 @@ struct Snapshot {
   std::string platform = {};
   std::string os = {}; ///< PRETTY_NAME
   std::string glibc = {};
-  bool libm_has_cospi = false;  ///< the C library's headers declare it (glibc 2.41)
-  bool libm_has_rsqrt = false;  ///< (glibc 2.42)
-  std::string driver = {};      ///< 580.159.04
-  std::string driver_cuda = {}; ///< 13.0, where the driver itself was asked
+  bool libm_has_cospi = false;    ///< the C library's headers declare it (glibc 2.41)
+  bool libm_has_rsqrt = false;    ///< (glibc 2.42)
+  std::string driver = {};        ///< 580.159.04
+  std::string driver_cuda = {};   ///< 13.0, where the driver itself was asked
+  std::string kernel_module = {}; ///< version of the nvidia module that is loaded; empty: none seen
+  /// In the loader's order: the first is the one that programs get.
+  std::vector<DriverLibrary> driver_libraries = {};
   std::vector<SnapshotGpu> gpus = {};
   std::string gpus_found_by = {}; ///< libcuda, NVML, /proc or nvidia-smi; empty: no GPU is known
   std::string gpus_why = {};      ///< why it was not libcuda, in the driver's own words

@@ -65,6 +65,24 @@ template <typename V> void fields(V& v, Clobber& x) {
   v("state", x.state);
 }
 
+template <typename V> void fields(V& v, LoadProblem& x) {
+  v("object", x.object);
+  v("distribution", x.distribution);
+  v("library", x.library);
+  v("taken", x.taken);
+  v("led_by", x.led_by);
+  v("own", x.own);
+  v("missing", x.missing);
+  v("own_has_them", x.own_has_them);
+}
+
+template <typename V> void fields(V& v, DriverLibrary& x) {
+  v("path", x.path);
+  v("real", x.real);
+  v("version", x.version);
+  v("led_by", x.led_by);
+}
+
 template <typename V> void fields(V& v, PythonEnvironment& x) {
   v("prefix", x.prefix);
   v("found_by", x.found_by);
@@ -78,6 +96,7 @@ template <typename V> void fields(V& v, PythonEnvironment& x) {
   v("triton_launch_arguments", x.triton_launch_arguments);
   v("extensions", x.extensions);
   v("clobbers", x.clobbers);
+  v("load_problems", x.load_problems);
   v("conda_packages", x.conda_packages);
 }
 
@@ -128,6 +147,8 @@ template <typename V> void fields(V& v, Snapshot& x) {
   v("libm_has_rsqrt", x.libm_has_rsqrt);
   v("driver", x.driver);
   v("driver_cuda", x.driver_cuda);
+  v("kernel_module", x.kernel_module);
+  v("driver_libraries", x.driver_libraries);
   v("gpus", x.gpus);
   v("gpus_found_by", x.gpus_found_by);
   v("gpus_why", x.gpus_why);
