@@ -17,7 +17,7 @@ namespace cukit::archive {
 
 namespace {
 
-constexpr std::size_t k_piece = 1U << 20U;
+constexpr std::size_t k_read_bytes = 1U << 20U;
 constexpr std::uint64_t k_block = 512;
 constexpr std::size_t k_name = 100;
 constexpr std::size_t k_prefix = 155;
@@ -82,7 +82,7 @@ Result<void> write_member(int fd, const PlainTarItem& item, const fs::path& path
   const std::uint64_t size = item.bytes->size();
   CUKIT_TRY_ASSIGN(const auto header, ustar_header(item.name, size));
   CUKIT_TRY(write_all(fd, header));
-  std::string buffer(static_cast<std::size_t>(std::min<std::uint64_t>(size, k_piece)), '\0');
+  std::string buffer(static_cast<std::size_t>(std::min<std::uint64_t>(size, k_read_bytes)), '\0');
   for (std::uint64_t at = 0; at < size;) {
     if (stop.stop_requested()) {
       return fail(ErrorCode::interrupted, "interrupted while {} was written",
@@ -126,7 +126,7 @@ Result<std::vector<PlainTarMember>> list_plain_tar(const fs::path& path) {
   CUKIT_ENSURE(reader != nullptr, "no memory for a tar file");
   ::archive* handle = reader.get();
   if (archive_read_support_format_tar(handle) != ARCHIVE_OK ||
-      archive_read_open_filename(handle, path.c_str(), k_piece) != ARCHIVE_OK) {
+      archive_read_open_filename(handle, path.c_str(), k_read_bytes) != ARCHIVE_OK) {
     return refuse(path, "this is no bundle: it cannot be read as a tar file");
   }
   std::vector<PlainTarMember> members;

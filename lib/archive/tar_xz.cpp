@@ -14,7 +14,7 @@ namespace cukit::archive {
 
 namespace {
 
-constexpr std::size_t k_input_bytes = 256U << 10U;
+constexpr std::size_t k_xz_input_bytes = 256U << 10U;
 
 /// The decoding side: compressed bytes in, audited blocks of the tar file out.
 class Decoding {
@@ -22,7 +22,7 @@ public:
   Decoding(ByteStream& input, const std::string& top, XzMemory& memory, Progress& progress,
            int work, std::stop_token stop)
       : input_(input), where_(input.name()), memory_(memory), progress_(progress), work_(work),
-        stop_(std::move(stop)), decoder_(where_), audit_(where_, top), buffer_(k_input_bytes) {}
+        stop_(std::move(stop)), decoder_(where_), audit_(where_, top), buffer_(k_xz_input_bytes) {}
 
   Result<void> run(BlockPipe& pipe) {
     while (true) {

@@ -7,12 +7,12 @@
 
 namespace cukit::catalog {
 
-namespace {
-
 bool is_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error); // a mirror may be made of links
 }
+
+namespace {
 
 void add_wheel(const fs::path& folder, const std::string& name, const std::string& project,
                std::vector<WheelFile>& wheels) {

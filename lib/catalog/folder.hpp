@@ -8,6 +8,9 @@
 
 namespace cukit::catalog {
 
+/// A mirror may be made of links: they count as what they lead to.
+bool is_file(const fs::path& path);
+
 /// The wheels of one project, by version and name, without digests.
 Result<std::vector<WheelFile>> wheels_in_folder(const fs::path& folder, const std::string& project);
 

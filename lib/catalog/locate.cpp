@@ -9,14 +9,6 @@
 
 namespace cukit::catalog {
 
-namespace {
-
-std::string named(const source::Address& place) {
-  return fmt::format("{} ({})", place.shown(), place.origin);
-}
-
-} // namespace
-
 std::vector<PythonIndex::Place> PythonIndex::places() const {
   std::vector<Place> result;
   for (const auto& mirror : sources_.mirrors) {
@@ -45,11 +37,11 @@ void PythonIndex::note_answers(const source::Address& place, const std::vector<W
     } else {
       search.other_bytes = true;
       search.answers.push_back(
-          fmt::format("{} has it with {}", named(place), wheel.sha256->text()));
+          fmt::format("{} has it with {}", place.named(), wheel.sha256->text()));
     }
   }
   if (!known) {
-    search.answers.push_back(fmt::format("{} does not have it", named(place)));
+    search.answers.push_back(fmt::format("{} does not have it", place.named()));
   }
 }
 
@@ -145,7 +137,7 @@ Result<std::vector<std::string>> PythonIndex::search(std::vector<Search*> search
     }
     // one source that is down does not stop the others
     const auto& causes = asked.error().causes;
-    const auto answer = fmt::format("{}: {}", named(*all[i].address),
+    const auto answer = fmt::format("{}: {}", all[i].address->named(),
                                     causes.empty() ? asked.error().message : causes.front());
     for (auto* search : here) {
       search->answers.push_back(answer);

@@ -1,6 +1,7 @@
 #include "catalog/redist_index.hpp"
 
 #include "base/strings.hpp"
+#include "catalog/folder.hpp"
 #include "catalog/html_links.hpp"
 
 #include <algorithm>
@@ -30,10 +31,6 @@ std::vector<std::string> layouts(const std::string& product) {
     result.emplace_back();
   }
   return result;
-}
-
-std::string named(const source::Address& base) {
-  return fmt::format("{} ({})", base.shown(), base.origin);
 }
 
 http::Request request(std::string url, std::uint64_t max_bytes) {
@@ -69,12 +66,6 @@ bool has(const std::vector<RedistManifest>& manifests, const std::string& produc
   return std::any_of(manifests.begin(), manifests.end(), [&](const RedistManifest& manifest) {
     return manifest.product == product && manifest.label == label;
   });
-}
-
-/// One file name of a path in a folder that may be a mirror: only regular files count.
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
 }
 
 } // namespace
@@ -253,7 +244,7 @@ Result<RedistCatalog> RedistIndex::load(const std::vector<RedistWanted>& wanted,
       if (loaded.error().code != ErrorCode::source && loaded.error().code != ErrorCode::host) {
         return tl::unexpected<Error>(loaded.error());
       }
-      causes.push_back(fmt::format("{}: {}", named(base), loaded.error().message));
+      causes.push_back(fmt::format("{}: {}", base.named(), loaded.error().message));
     }
   }
   if (result.manifests.empty() && !causes.empty()) {
@@ -293,7 +284,7 @@ Result<std::vector<std::string>> RedistIndex::locate(const std::string& path) co
       }
     }
     if (locations.size() == before) {
-      causes.push_back(fmt::format("{} does not have it", named(base)));
+      causes.push_back(fmt::format("{} does not have it", base.named()));
     }
   }
   if (locations.empty()) {

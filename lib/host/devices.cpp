@@ -7,7 +7,7 @@ namespace cukit::host {
 
 namespace {
 
-constexpr auto k_time_limit =
+constexpr auto k_ask_limit =
     std::chrono::seconds(60); // cuInit on eight GPUs without persistence takes up to twenty
 
 constexpr auto k_smi_time_limit = std::chrono::seconds(20);
@@ -198,7 +198,7 @@ Devices devices(const std::stop_token& stop) {
   if (environment.get(k_probe_variable)) {
     return none(quick, "the driver was not asked: this process is itself asking it");
   }
-  return ask_child("/proc/self/exe", std::move(environment), quick, k_time_limit, stop);
+  return ask_child("/proc/self/exe", std::move(environment), quick, k_ask_limit, stop);
 }
 
 } // namespace cukit::host

@@ -16,7 +16,7 @@ namespace cukit::host {
 namespace {
 
 // cuda.h, CUresult and CUdevice_attribute
-constexpr int k_success = 0;
+constexpr int k_cuda_success = 0;
 constexpr int k_stub_library = 34;
 constexpr int k_no_device = 100;
 constexpr int k_attribute_major = 75;
@@ -71,7 +71,7 @@ std::string describe(const Api& api, int code) {
     return "the driver sees no GPU (CUDA_ERROR_NO_DEVICE)";
   }
   const char* text = nullptr;
-  if (api.error_text == nullptr || api.error_text(code, &text) != k_success || text == nullptr) {
+  if (api.error_text == nullptr || api.error_text(code, &text) != k_cuda_success || text == nullptr) {
     text = "unknown error";
   }
   return fmt::format("the driver answers {} ({})", code, text);
@@ -107,7 +107,7 @@ int describe_device(const Api& api, int index, text::Json& list) {
         api.name(name.data(), static_cast<int>(name.size()) - 1, handle),
         api.attribute(&major, k_attribute_major, handle),
         api.attribute(&minor, k_attribute_minor, handle), api.uuid(&uuid, handle)}) {
-    if (code != k_success) {
+    if (code != k_cuda_success) {
       return code;
     }
   }
@@ -117,7 +117,7 @@ int describe_device(const Api& api, int index, text::Json& list) {
                .set("uuid", uuid_text(uuid, name.data()))
                .set("major", major)
                .set("minor", minor));
-  return k_success;
+  return k_cuda_success;
 }
 
 text::Json nothing(const std::string& why) {
@@ -129,7 +129,7 @@ text::Json ask(const Api& api, const std::string& path, bool& usable) {
   int version = 0;
   int code = api.driver_version(&version);
   usable = code != k_stub_library;
-  if (code == k_success) {
+  if (code == k_cuda_success) {
     code = api.init(0);
     usable = code != k_stub_library;
   }
@@ -138,17 +138,17 @@ text::Json ask(const Api& api, const std::string& path, bool& usable) {
     answer.set("library", path).set("cuda", version);
   }
   int count = 0;
-  if (code == k_success) {
+  if (code == k_cuda_success) {
     code = api.count(&count);
   }
   text::Json list = text::Json::list();
-  for (int index = 0; code == k_success && index < count; ++index) {
+  for (int index = 0; code == k_cuda_success && index < count; ++index) {
     code = describe_device(api, index, list);
   }
-  if (code == k_success && count == 0) {
+  if (code == k_cuda_success && count == 0) {
     code = k_no_device;
   }
-  if (code != k_success) {
+  if (code != k_cuda_success) {
     return answer.set("why", fmt::format("{}: {}", path, describe(api, code)));
   }
   return answer.set("devices", std::move(list));

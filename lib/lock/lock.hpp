@@ -16,6 +16,9 @@
 
 namespace cukit::lock {
 
+/// The rule in an artifact's `why` whose argument is the component or consumer that brought it.
+constexpr std::string_view k_needed_by = "needed-by ";
+
 /// The number of the assembly rules that this build writes into new locks (what assemble/ does to
 /// every tree alike).
 constexpr int k_assembly = 1;

@@ -36,11 +36,11 @@ void write_toolkit(std::string& out, const std::vector<const DraftField*>& field
   }
 }
 
+} // namespace
+
 std::string list_text(const std::vector<std::string>& items) {
   return "[" + join(items, ", ") + "]";
 }
-
-} // namespace
 
 bool Draft::has(std::string_view key) const {
   return std::any_of(fields.begin(), fields.end(), [&](const DraftField& field) {

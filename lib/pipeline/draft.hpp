@@ -24,6 +24,9 @@ struct Draft {
   void add(DraftField field); ///< unless a field of that key is there: what was said first counts
 };
 
+/// A one-line YAML list.
+std::string list_text(const std::vector<std::string>& items);
+
 /// YAML that manifest::parse takes, fields in the order of the README.
 std::string write(const Draft& draft);
 

@@ -65,10 +65,6 @@ std::set<std::string> consumers_in(const std::string& lowered,
   return result;
 }
 
-std::string list_text(const std::set<std::string>& items) {
-  return "[" + join({items.begin(), items.end()}, ", ") + "]";
-}
-
 /// The tag of torch 2.11.0+cu130, where the recipes know it.
 std::string torch_tag(const std::string& log, const std::vector<knowledge::PyTorch>& known) {
   for (const auto& tag : all_matches(log, R"([0-9]\+(cu[0-9]{3})(?![0-9]))")) {
@@ -103,7 +99,7 @@ Result<void> add_log(Draft& draft, std::string_view log, const std::string& file
   }
   if (!gpus.empty()) {
     draft.add({.key = "gpus",
-               .value = list_text(gpus),
+               .value = list_text({gpus.begin(), gpus.end()}),
                .comment = "targets that the log names; keep those you have"});
   }
   if (!tag.empty()) {
@@ -113,7 +109,7 @@ Result<void> add_log(Draft& draft, std::string_view log, const std::string& file
     draft.remarks.push_back(fmt::format("nvcc {} took part in the build that failed", compiler));
   }
   if (!consumers.empty()) {
-    draft.add({.key = "consumers", .value = list_text(consumers), .comment = "what the log names"});
+    draft.add({.key = "consumers", .value = list_text({consumers.begin(), consumers.end()}), .comment = "what the log names"});
   }
   return {};
 }

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t k_most_header_bytes = 4U << 20U;
 
-std::string list_text(const std::set<std::string>& items) {
-  return "[" + join({items.begin(), items.end()}, ", ") + "]";
-}
-
 } // namespace
 
 Result<void> add_venv(Draft& draft, const Venv& venv, const fs::path& folder,
@@ -48,7 +44,7 @@ Result<void> add_venv(Draft& draft, const Venv& venv, const fs::path& folder,
   }
   if (!consumers.empty()) {
     draft.add({.key = "consumers",
-               .value = list_text(consumers),
+               .value = list_text({consumers.begin(), consumers.end()}),
                .comment = "what must be able to use it; installed: " + join(because, ", ")});
   }
   return {};
@@ -71,7 +67,7 @@ Wishes wishes_of(const lock::Lock& lock, const std::vector<std::string>& known_c
         result.components.insert(argument);
       } else if (why == "manifest components") {
         result.components.insert(artifact.component);
-      } else if (why.starts_with("needed-by ") &&
+      } else if (why.starts_with(lock::k_needed_by) &&
                  std::find(known_consumers.begin(), known_consumers.end(), argument) !=
                      known_consumers.end()) {
         result.consumers.insert(argument);
@@ -107,7 +103,7 @@ Result<void> add_lock(Draft& draft, const lock::Lock& lock, const std::string& f
     platforms.insert(std::string(platform.platform.text()));
   }
   if (!gpus.empty()) {
-    draft.add({.key = "gpus", .value = list_text(gpus), .comment = "the targets of " + file});
+    draft.add({.key = "gpus", .value = list_text({gpus.begin(), gpus.end()}), .comment = "the targets of " + file});
   }
   if (!lock.driver.empty()) {
     draft.add({.key = "driver",
@@ -128,15 +124,15 @@ Result<void> add_lock(Draft& draft, const lock::Lock& lock, const std::string& f
   const auto wishes = wishes_of(lock, known);
   if (!wishes.components.empty()) {
     draft.add({.key = "components",
-               .value = list_text(wishes.components),
+               .value = list_text({wishes.components.begin(), wishes.components.end()}),
                .comment = "those that nothing else brings"});
   }
   if (!wishes.consumers.empty()) {
     draft.add({.key = "consumers",
-               .value = list_text(wishes.consumers),
+               .value = list_text({wishes.consumers.begin(), wishes.consumers.end()}),
                .comment = "what components were needed by"});
   }
-  draft.add({.key = "platforms", .value = list_text(platforms), .comment = "those of the lock"});
+  draft.add({.key = "platforms", .value = list_text({platforms.begin(), platforms.end()}), .comment = "those of the lock"});
   return {};
 }
 
@@ -251,7 +247,7 @@ Result<void> add_tree(Draft& draft, const fs::path& folder, const knowledge::Kno
       seen, *components, core == groups->end() ? std::vector<std::string>() : core->second);
   if (wanted.size() > 1) {
     draft.add({.key = "components",
-               .value = list_text(wanted),
+               .value = list_text({wanted.begin(), wanted.end()}),
                .comment = "what stands there; leave out what nobody uses"});
   }
   return {};

@@ -11,7 +11,7 @@ namespace cukit::pipeline {
 namespace {
 
 /// One entry that is being made; written by one worker thread, read after all have ended.
-struct Job {
+struct EntryJob {
   std::string key;
   const lock::Artifact* artifact = nullptr;
   std::optional<Unpacked> unpacked = {};  ///< until it is published
@@ -24,7 +24,7 @@ bool is_full(const Session& session) {
   return session.settings.durability == store::Durability::full;
 }
 
-Result<void> publish(const Session& session, Job& job) {
+Result<void> publish(const Session& session, EntryJob& job) {
   store::Store store(session.home);
   CUKIT_TRY_ASSIGN(job.entry,
                    store.publish(job.unpacked->staging, job.key, std::move(job.unpacked->files)));
@@ -35,7 +35,7 @@ Result<void> publish(const Session& session, Job& job) {
 
 /// On a worker, while others still download. Where everything has to be on disk before it gets its
 /// name, one sync for all comes in between: publish_all().
-Result<void> unpack(const Session& session, Unpacker& unpacker, Job& job,
+Result<void> unpack(const Session& session, Unpacker& unpacker, EntryJob& job,
                     const RandomAccess& file) {
   CUKIT_TRY_ASSIGN(auto unpacked, unpacker.unpack(*job.artifact, file));
   job.unpacked.emplace(std::move(unpacked));
@@ -57,8 +57,8 @@ std::optional<std::string> present_key(const store::Store& store, const lock::Ar
   return std::nullopt;
 }
 
-std::vector<Job> missing_jobs(const store::Store& store, const lock::PlatformLock& platform) {
-  std::map<std::string, Job> jobs; // sorted: the order in which locks are taken
+std::vector<EntryJob> missing_jobs(const store::Store& store, const lock::PlatformLock& platform) {
+  std::map<std::string, EntryJob> jobs; // sorted: the order in which locks are taken
   for (const auto& artifact : platform.artifacts) {
     if (!present_key(store, artifact)) {
       const auto key = lock::store_key(artifact);
@@ -67,7 +67,7 @@ std::vector<Job> missing_jobs(const store::Store& store, const lock::PlatformLoc
       job.artifact = &artifact;
     }
   }
-  std::vector<Job> result;
+  std::vector<EntryJob> result;
   for (auto& [key, job] : jobs) {
     result.push_back(std::move(job));
   }
@@ -75,10 +75,10 @@ std::vector<Job> missing_jobs(const store::Store& store, const lock::PlatformLoc
 }
 
 /// Nobody is asked: what the bundle lacks is an error.
-Result<void> unpack_bundle(Session& session, std::vector<Job>& jobs) {
+Result<void> unpack_bundle(Session& session, std::vector<EntryJob>& jobs) {
   CUKIT_TRY_ASSIGN(const auto bundle, Bundle::open(session.settings.bundle));
   Unpacker unpacker(session);
-  const auto find_and_unpack = [&](Job& job) -> Result<void> {
+  const auto find_and_unpack = [&](EntryJob& job) -> Result<void> {
     CUKIT_TRY_ASSIGN(const auto file, bundle.find(*job.artifact, session.stop));
     return unpack(session, unpacker, job, *file);
   };
@@ -95,7 +95,7 @@ Result<void> unpack_bundle(Session& session, std::vector<Job>& jobs) {
   return {}; // after the coordinators have finished
 }
 
-Result<void> bring_and_unpack(Session& session, std::vector<Job>& jobs) {
+Result<void> bring_and_unpack(Session& session, std::vector<EntryJob>& jobs) {
   if (!session.settings.bundle.empty()) {
     return unpack_bundle(session, jobs);
   }
@@ -119,10 +119,10 @@ Result<void> bring_and_unpack(Session& session, std::vector<Job>& jobs) {
   return {};
 }
 
-Result<void> first_error(std::vector<Job>& jobs, const Session& session) {
+Result<void> first_error(std::vector<EntryJob>& jobs, const Session& session) {
   // A cause says more than the interruption it led to.
-  std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
-    const auto rank = [](const Job& job) {
+  std::stable_sort(jobs.begin(), jobs.end(), [](const EntryJob& a, const EntryJob& b) {
+    const auto rank = [](const EntryJob& job) {
       return !job.error ? 2 : (job.error->code == ErrorCode::interrupted ? 1 : 0);
     };
     return rank(a) < rank(b);
@@ -134,7 +134,7 @@ Result<void> first_error(std::vector<Job>& jobs, const Session& session) {
 }
 
 /// What is left when everything is on disk.
-Result<void> publish_all(const Session& session, std::vector<Job>& jobs) {
+Result<void> publish_all(const Session& session, std::vector<EntryJob>& jobs) {
   if (!is_full(session)) {
     return {}; // each was published as it came
   }
@@ -147,7 +147,7 @@ Result<void> publish_all(const Session& session, std::vector<Job>& jobs) {
 }
 
 /// What was made, held against gc.
-std::vector<store::Entry> entries_of(std::vector<Job>& jobs) {
+std::vector<store::Entry> entries_of(std::vector<EntryJob>& jobs) {
   std::vector<store::Entry> entries;
   for (auto& job : jobs) {
     CUKIT_ENSURE(job.entry.has_value(), "a job without error has an entry");

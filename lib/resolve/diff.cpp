@@ -2,6 +2,7 @@
 
 #include "base/strings.hpp"
 #include "resolve/facts.hpp"
+#include "resolve/requirements.hpp"
 #include "resolve/rules.hpp"
 
 #include <algorithm>
@@ -153,14 +154,6 @@ private:
   const Components& components_;
   std::vector<ComponentChange> changes_;
 };
-
-std::string targets_text(const std::vector<GpuTarget>& targets) {
-  std::vector<std::string> texts;
-  for (const auto& target : targets) {
-    texts.push_back(target.sm());
-  }
-  return join(texts, ", ");
-}
 
 /// Everything that nvcc of a release compiles for, in its plain forms.
 std::vector<GpuTarget> served(const Facts& facts, const Version& cuda) {

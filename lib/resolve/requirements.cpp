@@ -6,8 +6,6 @@
 
 namespace cukit::resolve {
 
-namespace {
-
 std::string targets_text(const std::vector<GpuTarget>& targets) {
   std::vector<std::string> texts;
   for (const auto& target : targets) {
@@ -15,8 +13,6 @@ std::string targets_text(const std::vector<GpuTarget>& targets) {
   }
   return join(texts, ", ");
 }
-
-} // namespace
 
 std::vector<std::string> unmet(const lock::Lock& lock, const lock::PlatformLock& platform,
                                const Node& node) {

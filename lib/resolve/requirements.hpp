@@ -17,4 +17,7 @@ struct Node {
 std::vector<std::string> unmet(const lock::Lock& lock, const lock::PlatformLock& platform,
                                const Node& node);
 
+/// "sm_90, sm_120".
+std::string targets_text(const std::vector<GpuTarget>& targets);
+
 } // namespace cukit::resolve

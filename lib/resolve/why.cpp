@@ -13,7 +13,6 @@ namespace cukit::resolve {
 
 namespace {
 
-constexpr std::string_view k_needed_by = "needed-by ";
 constexpr std::string_view k_group = "group ";
 constexpr std::string_view k_manifest = "manifest ";
 
@@ -90,8 +89,8 @@ private:
   void chain(std::string label, const std::string& why) {
     if (why.starts_with(k_group)) {
       group(std::move(label), why.substr(k_group.size()));
-    } else if (why.starts_with(k_needed_by)) {
-      needed_by(std::move(label), why.substr(k_needed_by.size()));
+    } else if (why.starts_with(lock::k_needed_by)) {
+      needed_by(std::move(label), why.substr(lock::k_needed_by.size()));
     } else if (why.starts_with(k_manifest)) {
       from_manifest(std::move(label), why.substr(k_manifest.size()));
     } else {

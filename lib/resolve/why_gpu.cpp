@@ -10,7 +10,6 @@ namespace cukit::resolve {
 
 namespace {
 
-constexpr std::string_view k_needed_by = "needed-by ";
 
 class GpuExplainer {
 public:
@@ -102,8 +101,8 @@ private:
     }
     for (const auto& platform : lock_.platforms) {
       for (const auto& artifact : platform.artifacts) {
-        if (artifact.why.starts_with(k_needed_by)) {
-          names.insert(artifact.why.substr(k_needed_by.size()));
+        if (artifact.why.starts_with(lock::k_needed_by)) {
+          names.insert(artifact.why.substr(lock::k_needed_by.size()));
         }
       }
     }

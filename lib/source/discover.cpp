@@ -16,6 +16,10 @@ std::string Address::shown() const {
   return is_folder() ? printable(location) : redact_url(location);
 }
 
+std::string Address::named() const {
+  return fmt::format("{} ({})", shown(), origin);
+}
+
 namespace {
 
 /// Everything that is stated somewhere on this machine.

@@ -79,10 +79,6 @@ Result<Stated> stated(const PipValues& values) {
   return result;
 }
 
-fs::path below(const fs::path& root, const fs::path& path) {
-  return root / path.relative_path();
-}
-
 } // namespace
 
 std::vector<fs::path> pip_config_files(const Environment& environment, const fs::path& root) {

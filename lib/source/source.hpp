@@ -22,6 +22,8 @@ struct Address {
   [[nodiscard]] bool is_folder() const { return location.starts_with('/'); }
   /// The location as it may be shown: without user name and password.
   [[nodiscard]] std::string shown() const;
+  /// The same with its origin, for messages: "https://host/simple (PIP_INDEX_URL)".
+  [[nodiscard]] std::string named() const;
 };
 
 struct Sources {

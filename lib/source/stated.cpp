@@ -132,4 +132,8 @@ std::optional<bool> truth(std::string_view text) {
   return std::nullopt;
 }
 
+fs::path below(const fs::path& root, const fs::path& path) {
+  return root / path.relative_path();
+}
+
 } // namespace cukit::source

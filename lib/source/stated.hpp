@@ -26,4 +26,7 @@ fs::path working_folder();
 /// Python's words for yes and no; nothing when it is neither.
 std::optional<bool> truth(std::string_view text);
 
+/// An absolute path as it lies in another root folder.
+fs::path below(const fs::path& root, const fs::path& path);
+
 } // namespace cukit::source

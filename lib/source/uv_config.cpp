@@ -167,10 +167,6 @@ private:
   Stated result_;
 };
 
-fs::path below(const fs::path& root, const fs::path& path) {
-  return root / path.relative_path();
-}
-
 void merge(Stated& into, Stated&& from) {
   if (!into.index) {
     into.index = std::move(from.index);

@@ -7,7 +7,7 @@ namespace cukit::validate {
 namespace {
 
 constexpr std::uint64_t k_bundle_bytes = 16U << 20U; // forty programs are 30 kB
-constexpr std::string_view k_schema = "cukit.bundle/1";
+constexpr std::string_view k_bundle_schema = "cukit.bundle/1";
 
 text::Json file_json(const BundleFile& file) {
   return text::Json::object().set("path", file.path.text()).set("sha256", file.sha256.text());
@@ -118,16 +118,16 @@ text::Json Bundle::json() const {
     library_list.add(file_json(library));
   }
   return text::Json::object()
-      .set("schema", k_schema)
+      .set("schema", k_bundle_schema)
       .set("report", report.json())
       .set("programs", std::move(program_list))
       .set("libraries", std::move(library_list));
 }
 
 Result<Bundle> Bundle::from_json(const text::Json& json) {
-  if (json.text_of("schema") != k_schema) {
+  if (json.text_of("schema") != k_bundle_schema) {
     return fail(ErrorCode::integrity, "its schema is `{}`, and this cukit reads {}",
-                printable(json.text_of("schema")), k_schema);
+                printable(json.text_of("schema")), k_bundle_schema);
   }
   Bundle bundle;
   const auto* report = json.find("report");

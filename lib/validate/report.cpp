@@ -9,7 +9,7 @@ namespace cukit::validate {
 
 namespace {
 
-constexpr std::string_view k_schema = "cukit.validate/1";
+constexpr std::string_view k_report_schema = "cukit.validate/1";
 constexpr State k_states[] = {State::passed, State::failed, State::not_run, State::not_applicable};
 
 text::Json build_json(const BuildResult& build) {
@@ -125,7 +125,7 @@ text::Json Report::json() const {
     run_list.add(run_json(run));
   }
   return text::Json::object()
-      .set("schema", k_schema)
+      .set("schema", k_report_schema)
       .set("tree", tree_content)
       .set("release", release)
       .set("host_compiler", host_compiler)
@@ -138,9 +138,9 @@ text::Json Report::json() const {
 }
 
 Result<Report> Report::from_json(const text::Json& json) {
-  if (json.text_of("schema") != k_schema) {
+  if (json.text_of("schema") != k_report_schema) {
     return fail(ErrorCode::integrity, "the report's schema is `{}`, and this cukit reads {}",
-                printable(json.text_of("schema")), k_schema);
+                printable(json.text_of("schema")), k_report_schema);
   }
   Report report;
   report.tree_content = json.text_of("tree");
