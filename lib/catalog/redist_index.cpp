@@ -196,7 +196,7 @@ Result<void> RedistIndex::load_from(const source::Address& base, const RedistWan
                                                 : labels_on_server(base, wanted, stop));
   std::erase_if(found, [&](const Found& f) { return has(manifests, wanted.product, f.label); });
   if (found.size() > k_labels) {
-    return fail(ErrorCode::source, "{} lists {} manifests of {}, more than {}", named(base),
+    return fail(ErrorCode::source, "{} lists {} manifests of {}, more than {}", base.named(),
                 found.size(), wanted.product, k_labels);
   }
   std::vector<Result<http::Response>> answers;

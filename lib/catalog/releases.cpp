@@ -15,7 +15,7 @@ constexpr std::uint64_t k_metapackage_bytes = 256U << 10U;
 constexpr std::uint64_t k_metadata_bytes = 1U << 20U;
 constexpr std::size_t k_requirements = 2000;
 constexpr std::size_t k_releases = 256;
-constexpr std::size_t k_at_once = 16; // are in memory together
+constexpr std::size_t k_releases_at_once = 16; // are in memory together
 
 Result<void> check_digest(const WheelFile& wheel, std::string_view bytes) {
   const auto found = sha256_of(bytes);
@@ -128,8 +128,8 @@ Result<void> PythonIndex::read_releases(Catalog& catalog,
   }
   auto files = chosen(page->second, wanted, prereleases, pins_, catalog.notes);
   bound(files, catalog.notes);
-  for (std::size_t at = 0; at < files.size(); at += k_at_once) {
-    const auto some = std::span(files).subspan(at, std::min(k_at_once, files.size() - at));
+  for (std::size_t at = 0; at < files.size(); at += k_releases_at_once) {
+    const auto some = std::span(files).subspan(at, std::min(k_releases_at_once, files.size() - at));
     CUKIT_TRY(read_some_releases(catalog, some, stop));
   }
   return {};

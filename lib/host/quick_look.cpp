@@ -9,7 +9,7 @@ namespace cukit::host {
 
 namespace {
 
-constexpr std::uint64_t k_proc_bytes = 64U << 10U;
+constexpr std::uint64_t k_quick_bytes = 64U << 10U;
 
 /// 580.159.04: digits and dots, two or three parts.
 std::optional<Version> driver_version(std::string_view word) {
@@ -29,7 +29,7 @@ std::optional<Version> driver_version(std::string_view word) {
 // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Tue ...", or, with the open modules,
 // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.82.07  Release Build ..."
 std::optional<Version> module_version(const RootView& view) {
-  if (const auto text = view.read("/proc/driver/nvidia/version", k_proc_bytes)) {
+  if (const auto text = view.read("/proc/driver/nvidia/version", k_quick_bytes)) {
     for (const auto line : split(*text, '\n')) {
       if (!line.starts_with("NVRM version")) {
         continue;
@@ -41,7 +41,7 @@ std::optional<Version> module_version(const RootView& view) {
       }
     }
   }
-  const auto text = view.read("/sys/module/nvidia/version", k_proc_bytes);
+  const auto text = view.read("/sys/module/nvidia/version", k_quick_bytes);
   return text ? driver_version(trim(*text)) : std::nullopt;
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int k_link_depth = 40;               // the kernel's own limit
 constexpr std::uint64_t k_lookup_bytes = 1024; // what one lstat counts against a budget of bytes
 constexpr std::uint64_t k_name_bytes = 64;
-constexpr std::size_t k_piece = 64U << 10U;
+constexpr std::size_t k_read_bytes = 64U << 10U;
 
 std::string_view without_slashes(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) {
@@ -202,7 +202,7 @@ std::string RootView::head(std::string_view path, std::size_t count) const {
   std::string bytes;
   while (fd && bytes.size() < count) {
     const auto have = bytes.size();
-    bytes.resize(have + std::min(k_piece, count - have));
+    bytes.resize(have + std::min(k_read_bytes, count - have));
     const ssize_t got = ::read(fd->get(), bytes.data() + have, bytes.size() - have);
     const int number = errno;
     bytes.resize(have + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* k_record = ".cukit";
 constexpr std::size_t k_named = 5; ///< files of a person that are named
-constexpr int k_attempts = 20;     ///< somebody makes and removes things there meanwhile
+constexpr int k_prefix_attempts = 20;     ///< somebody makes and removes things there meanwhile
 
 tl::unexpected<Error> no_place(const fs::path& prefix, std::string_view why, std::string hint) {
   return tl::unexpected<Error>(
@@ -99,7 +99,7 @@ Result<Journal> open_journal(const fs::path& prefix, const std::stop_token& stop
       return Journal{folder, std::move(*lock)};
     }
     // Whoever held it has ended, and the folder went with that.
-    if (path_exists(folder) || attempt == k_attempts) {
+    if (path_exists(folder) || attempt == k_prefix_attempts) {
       return tl::unexpected<Error>(std::move(lock.error()));
     }
   }
@@ -131,7 +131,7 @@ Result<void> take_away(const Journal& journal, const fs::path& prefix) {
 
 Result<void> finish(const Journal& journal, const fs::path& prefix) {
   for (int attempt = 0; path_exists(journal.tree()); ++attempt) {
-    if (attempt == k_attempts) {
+    if (attempt == k_prefix_attempts) {
       return no_place(prefix, "is made again and again by somebody else", "run the command again");
     }
     if (path_exists(prefix)) {
@@ -193,7 +193,7 @@ Result<void> check_switch(const fs::path& prefix) {
 
 Result<void> switch_prefix(const fs::path& fresh, const fs::path& prefix,
                            const std::stop_token& stop) {
-  for (int attempt = 0; attempt < k_attempts; ++attempt) {
+  for (int attempt = 0; attempt < k_prefix_attempts; ++attempt) {
     if (!path_exists(prefix)) {
       CUKIT_TRY_ASSIGN(const bool placed, rename_no_replace(fresh, prefix));
       if (!placed) {
