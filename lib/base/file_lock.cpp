@@ -1,5 +1,6 @@
 #include "base/file_lock.hpp"
 
+#include "base/kept_file.hpp"
 #include "base/stale.hpp"
 
 #include <array>
@@ -52,14 +53,14 @@ bool still_there(const Fd& fd, const fs::path& path) {
   struct stat held {};
   struct stat now {};
   return ::fstat(fd.get(), &held) == 0 &&
-         look_twice([&] { return ::stat(path.c_str(), &now); }) == 0 && held.st_dev == now.st_dev &&
+         look_twice([&] { return ::lstat(path.c_str(), &now); }) == 0 && held.st_dev == now.st_dev &&
          held.st_ino == now.st_ino;
 }
 
 Result<Fd> open_lock(const fs::path& path) {
   // Read and write also for a shared lock: NFSv4 maps flock to byte-range locks, which need the
   // mode.
-  return open_file(path, O_RDWR | O_CREAT, 0644);
+  return open_kept(path, O_RDWR | O_CREAT, 0644);
 }
 
 int holder_of(const Fd& fd) {

@@ -1,5 +1,6 @@
 #include "base/files.hpp"
 
+#include "base/kept_file.hpp"
 #include "base/stale.hpp"
 #include "base/strings.hpp"
 #include "base/temporary.hpp"
@@ -8,11 +9,11 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 namespace cukit {
@@ -48,14 +49,34 @@ Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
 
 namespace {
 
-Result<std::string> read_once(const fs::path& path, std::uint64_t limit, int& number) {
-  CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY));
+/// What the caller's shell or parent process handed over (`<(command)`, standard input): a pipe
+/// there is no accident.
+bool is_handed_over(const fs::path& path) {
+  const auto& text = path.native();
+  return text == "/dev/stdin" || text.starts_with("/dev/fd/") ||
+         text.starts_with("/proc/self/fd/");
+}
+
+/// /dev/null is how people say that there is no such file.
+bool is_nothing(const struct stat& info) {
+  return S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3);
+}
+
+Result<Fd> open_to_read(const fs::path& path) {
+  struct stat info {};
+  if (is_handed_over(path) || (::stat(path.c_str(), &info) == 0 && is_nothing(info))) {
+    return open_file(path, O_RDONLY);
+  }
+  return open_regular(path, O_RDONLY);
+}
+
+template <typename Open>
+Result<std::string> read_once(const fs::path& path, std::uint64_t limit, const Open& open,
+                              int& number) {
+  CUKIT_TRY_ASSIGN(const Fd fd, open(path));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) {
     return fail_errno(errno, "cannot look at {}", path.string());
-  }
-  if (S_ISDIR(info.st_mode)) {
-    return fail(ErrorCode::host, "{} is a folder, not a file", path.string());
   }
   if (S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) > limit) {
     return fail(ErrorCode::host, "{} has {} bytes, more than the {} that are accepted",
@@ -98,7 +119,12 @@ tl::unexpected<Error> cannot_write(int number, int fd, std::size_t size) {
 } // namespace
 
 Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
-  return read_twice([&](int& number) { return read_once(path, limit, number); });
+  return read_twice([&](int& number) { return read_once(path, limit, open_to_read, number); });
+}
+
+Result<std::string> read_kept(const fs::path& path, std::uint64_t limit) {
+  const auto open = [](const fs::path& file) { return open_kept(file, O_RDONLY); };
+  return read_twice([&](int& number) { return read_once(path, limit, open, number); });
 }
 
 Result<void> write_all(int fd, std::string_view bytes) {
@@ -199,71 +225,6 @@ Result<void> make_directories(const fs::path& path) {
   ::chmod(path.c_str(),
           0755); // the umask may have taken bits away; a failure shows at the first use
   return {};
-}
-
-namespace {
-
-Result<void> remove_entries(int folder_fd, const std::string& shown);
-
-// Somebody else may remove the same folder at the same time, or put one more name into it.
-constexpr int k_removals = 8;
-
-Result<void> remove_entry(int parent, const char* name, const std::string& shown) {
-  int number = 0;
-  for (int attempt = 0; attempt < k_removals; ++attempt) {
-    if (look_twice([&] { return ::unlinkat(parent, name, 0); }) == 0 || errno == ENOENT) {
-      return {};
-    }
-    number = errno;
-    if (number != EISDIR && number != EPERM) {
-      break;
-    }
-    const Fd folder(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!folder.is_open()) {
-      if (errno == ENOENT) {
-        return {};
-      }
-      number = errno == ENOTDIR ? number : errno;
-      break;
-    }
-    ::fchmod(folder.get(), 0755); // a tree's folders are read-only
-    CUKIT_TRY(remove_entries(folder.get(), shown));
-    if (::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT) {
-      return {};
-    }
-    number = errno;
-    if (number != ENOTEMPTY && number != EEXIST) {
-      break;
-    }
-  }
-  return fail_errno(number, "cannot remove {}", shown);
-}
-
-Result<void> remove_entries(int folder_fd, const std::string& shown) {
-  const int copy = ::fcntl(folder_fd, F_DUPFD_CLOEXEC, 0);
-  DIR* stream = copy < 0 ? nullptr : ::fdopendir(copy);
-  if (stream == nullptr) {
-    return fail_errno(errno, "cannot list {}", shown);
-  }
-  std::vector<std::string> names;
-  while (const dirent* entry =
-             ::readdir(stream)) { // NOLINT(concurrency-mt-unsafe): the stream is ours
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") {
-      names.emplace_back(name);
-    }
-  }
-  ::closedir(stream);
-  for (const auto& name : names) {
-    CUKIT_TRY(remove_entry(folder_fd, name.c_str(), shown + "/" + name));
-  }
-  return {};
-}
-
-} // namespace
-
-Result<void> remove_tree(const fs::path& path) {
-  return remove_entry(AT_FDCWD, path.c_str(), path.string());
 }
 
 Result<std::vector<std::string>> list_directory(const fs::path& path) {

@@ -1,6 +1,6 @@
 #include "base/random_access.hpp"
 
-#include "base/files.hpp"
+#include "base/kept_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -74,14 +74,10 @@ private:
 } // namespace
 
 Result<std::unique_ptr<RandomAccess>> open_local_file(const std::filesystem::path& path) {
-  // A pipe would wait for a writer before anybody could see that it is one.
-  CUKIT_TRY_ASSIGN(Fd fd, open_file(path, O_RDONLY | O_NONBLOCK));
+  CUKIT_TRY_ASSIGN(Fd fd, open_regular(path, O_RDONLY));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) {
     return fail_errno(errno, "cannot look at {}", path.string());
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return fail(ErrorCode::host, "{} is no regular file", path.string());
   }
   return std::make_unique<LocalFile>(std::move(fd), static_cast<std::uint64_t>(info.st_size),
                                      path.string());

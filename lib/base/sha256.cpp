@@ -1,5 +1,6 @@
 #include "base/sha256.hpp"
 
+#include "base/kept_file.hpp"
 #include "base/stale.hpp"
 
 #include <openssl/evp.h>
@@ -110,7 +111,7 @@ Sha256 sha256_of(std::string_view bytes) {
 namespace {
 
 Result<Sha256> digest_once(const fs::path& path, int& number) {
-  CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY));
+  CUKIT_TRY_ASSIGN(const Fd fd, open_regular(path, O_RDONLY));
   ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL); // a hint; nothing hangs on it
   Sha256Stream stream;
   // Not filled with zeros first: most files are smaller than the buffer.
