@@ -160,6 +160,24 @@ Result<std::string> read_existing_lock(const fs::path& path) {
   return read_file(path, limits::k_lock_bytes);
 }
 
+const std::string k_edited = "it was changed by hand, or by another version of cukit: ";
+
+/// A frozen lock is taken as it is, but not in silence. What this machine lacks to judge it is no
+/// matter here.
+void tell_edits(Session& session, const Locked& result, std::string_view text) {
+  auto manifest = result.manifest;
+  const auto machine = machine_facts(session, manifest, &*result.before);
+  if (!machine || result.lock.manifest != manifest.digest) {
+    return;
+  }
+  const auto edit =
+      resolve::changed_by_hand(result.lock, text, manifest, session.knowledge, *machine);
+  if (edit && !edit->empty()) {
+    session.progress.say(fmt::format("note: the lock {} is taken as it is, but {}{}",
+                                     result.path.string(), k_edited, *edit));
+  }
+}
+
 /// Fills `why` with the reason the existing lock does not hold; empty when it does.
 Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
                              resolve::MachineFacts& machine) {
@@ -175,6 +193,7 @@ Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
     result.before = result.lock;
   }
   if (session.settings.lock_mode == LockMode::frozen && result.before) {
+    tell_edits(session, result, text);
     return result;
   }
   CUKIT_TRY_ASSIGN(
@@ -187,8 +206,9 @@ Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
                    resolve::stale(result.lock, result.manifest, session.knowledge, machine));
   if (result.why.empty()) {
     CUKIT_TRY_ASSIGN(const auto edit,
-                     resolve::changed_by_hand(result.lock, text, session.knowledge));
-    result.why = edit.empty() ? "" : "it was changed by hand: " + edit;
+                     resolve::changed_by_hand(result.lock, text, result.manifest,
+                                              session.knowledge, machine));
+    result.why = edit.empty() ? "" : k_edited + edit;
   }
   return result;
 }
@@ -316,6 +336,22 @@ Result<resolve::Note> why_it_stays(const lock::Lock& lock, const std::vector<std
   return resolve::Note{.text = join(texts, "; "), .source = "--upgrade"};
 }
 
+/// What of a lock nobody but a source can confirm.
+resolve::Note not_compared(const lock::Lock& lock) {
+  std::size_t unknown = 0;
+  for (const auto& platform : lock.platforms) {
+    for (const auto& artifact : platform.artifacts) {
+      unknown += artifact.trust_first_lock ? 1 : 0;
+    }
+  }
+  auto text = std::string("only a source knows the sizes");
+  if (unknown > 0) {
+    text += fmt::format(", and the digests of {} {} that this cukit has no pin of", unknown,
+                        unknown == 1 ? "file" : "files");
+  }
+  return {.text = text + ": these are compared when the files are fetched", .source = "--check"};
+}
+
 } // namespace
 
 Result<resolve::MachineFacts> machine_facts(Session& session, manifest::Manifest& manifest,
@@ -385,6 +421,7 @@ Outcome<Locked> check_lock(Session& session, const fs::path& manifest_path) {
   if (!result.why.empty()) {
     return stale_error(result);
   }
+  result.notes.push_back(not_compared(result.lock));
   return locked_as_it_is(std::move(result), session);
 }
 

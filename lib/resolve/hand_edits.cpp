@@ -1,7 +1,7 @@
 #include "resolve/hand_edits.hpp"
 
 #include "base/strings.hpp"
-#include "catalog/catalog.hpp"
+#include "resolve/again.hpp"
 
 #include <algorithm>
 
@@ -50,10 +50,32 @@ std::string other_spelling(const lock::Lock& lock, std::string_view text) {
   return fmt::format("line {} is not spelled as cukit writes it", line + 1);
 }
 
+/// The first line that does not follow from the manifest.
+std::string other_fact(const lock::Lock& lock, const lock::Lock& again) {
+  const auto locked = lock::write(lock);
+  const auto derived = lock::write(again);
+  const auto is = split(locked, '\n');
+  const auto wanted = split(derived, '\n');
+  std::size_t line = 0;
+  while (line < is.size() && line < wanted.size() && is[line] == wanted[line]) {
+    ++line;
+  }
+  if (line == is.size() && line == wanted.size()) {
+    return {};
+  }
+  const auto shown = [](const std::vector<std::string_view>& lines, std::size_t at) {
+    return at < lines.size() ? printable(trim(lines[at])) : std::string();
+  };
+  return fmt::format("line {} says `{}`, where `{}` follows from the manifest and the recipes",
+                     line + 1, shown(is, line), shown(wanted, line));
+}
+
 } // namespace
 
 Result<std::string> changed_by_hand(const lock::Lock& lock, std::string_view text,
-                                    const knowledge::Knowledge& knowledge) {
+                                    const manifest::Manifest& manifest,
+                                    const knowledge::Knowledge& knowledge,
+                                    const MachineFacts& machine) {
   CUKIT_TRY_ASSIGN(const auto* components, knowledge.components());
   for (const auto& platform : lock.platforms) {
     for (const auto& artifact : platform.artifacts) {
@@ -63,7 +85,11 @@ Result<std::string> changed_by_hand(const lock::Lock& lock, std::string_view tex
       }
     }
   }
-  return other_spelling(lock, text);
+  if (auto spelling = other_spelling(lock, text); !spelling.empty()) {
+    return spelling;
+  }
+  const auto again = compose_again(lock, manifest, knowledge, machine);
+  return again ? other_fact(lock, *again) : again.error().message;
 }
 
 } // namespace cukit::resolve

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/strings.hpp"
+#include "resolve/hand_edits.hpp"
 #include "resolve/resolve.hpp"
 
 #include <gtest/gtest.h>
@@ -74,10 +75,27 @@ inline manifest::Manifest manifest_of(const std::string& body) {
 
 using Answer = std::variant<Resolution, Conflict>;
 
+/// As locks are written: with the RECORDs that were still to be read.
+inline lock::Lock finished(const Resolution& resolution) {
+  auto lock = resolution.lock;
+  for (const auto& unfinished : resolution.needs_record) {
+    lock.platforms[unfinished.platform].artifacts[unfinished.artifact].record =
+        sha256_of(unfinished.wheel.file);
+  }
+  return lock;
+}
+
 inline Answer answer_to(const manifest::Manifest& manifest, const catalog::Catalog& catalog,
                         const MachineFacts& machine = {}, const lock::Lock* earlier = nullptr) {
   auto answer = resolve(manifest, recipes(), catalog, machine, earlier);
   EXPECT_TRUE(answer.has_value()) << (answer ? "" : answer.error().message);
+  const auto* resolution = answer ? std::get_if<Resolution>(&*answer) : nullptr;
+  if (resolution != nullptr && !resolution->lock.platforms.empty()) {
+    // Whatever a test resolves: nobody has edited it.
+    const auto lock = finished(*resolution);
+    const auto edit = changed_by_hand(lock, lock::write(lock), manifest, recipes(), machine);
+    EXPECT_EQ(edit.value_or("an error"), "") << lock::write(lock);
+  }
   return answer ? *std::move(answer) : Answer(Conflict{});
 }
 

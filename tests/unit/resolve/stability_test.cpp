@@ -36,8 +36,10 @@ lock::Lock lock_of(const manifest::Manifest& manifest, const catalog::Catalog& c
 catalog::Catalog grown(const catalog::Catalog& catalog) {
   auto result = catalog;
   const auto next = [](catalog::WheelFile wheel) {
-    wheel.version = *Version::parse(wheel.version.text() + ".1");
-    wheel.file = fmt::format("new-{}", wheel.file);
+    const auto before = wheel.version.text();
+    wheel.version = *Version::parse(before + ".1");
+    wheel.file.replace(wheel.file.find("-" + before + "-"), before.size() + 2,
+                       fmt::format("-{}-", wheel.version.text()));
     wheel.sha256 = sha256_of(wheel.file);
     return wheel;
   };
