@@ -125,10 +125,11 @@ struct Facts {
   std::vector<Command> commands = {}; ///< those that differ in what they search, and the failing
   std::vector<VersionLine> versions = {};
   std::vector<TargetList> target_lists = {};
-  std::vector<PhraseHit> phrases = {};    ///< a line is one phrase, the first that fits
-  std::vector<std::string> packages = {}; ///< that pip or uv could not build
-  std::string cccl_namespace = {};        ///< 3.3.2 of cub::_V_300302_SM_890
-  bool is_isolated_build = false;         ///< paths of a build environment of pip or uv
+  std::vector<PhraseHit> phrases = {};     ///< a line is one phrase, the first that fits
+  std::vector<std::string> packages = {};  ///< that pip or uv could not build
+  std::vector<std::string> variables = {}; ///< of CUDA, that failing lines name: CUDA_ROOT
+  std::string cccl_namespace = {};         ///< 3.3.2 of cub::_V_300302_SM_890
+  bool is_isolated_build = false;          ///< paths of a build environment of pip or uv
 };
 
 std::string_view text_of(Thing thing);

@@ -252,7 +252,35 @@ std::size_t Collector::failing_command(const Failure& failure) {
   return keep_command(*std::move(command), latest->text);
 }
 
+/// CUDA_ROOT, CUDAToolkit_ROOT, NVCC ...
+void Collector::take_variables(string_view text) {
+  constexpr std::size_t most = 12;
+  const auto is_letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  text = text.substr(0, 2 * k_block_bytes);
+  for (std::size_t at = 0; at < text.size();) {
+    auto end = at;
+    while (end < text.size() && is_letter(text[end])) {
+      ++end;
+    }
+    const auto word = text.substr(at, end - at);
+    const bool is_cuda =
+        word.starts_with("CUDA") || word.find("_CUDA") != k_none || word.find("NVCC") != k_none;
+    const bool is_place = word.ends_with("_HOME") || word.ends_with("_ROOT") ||
+                          word.ends_with("_PATH") || word.ends_with("_DIR") || word == "CUDACXX" ||
+                          word == "NVCC" || word == "CUDADIR";
+    if (is_cuda && is_place && facts_.variables.size() < most &&
+        std::find(facts_.variables.begin(), facts_.variables.end(), word) ==
+            facts_.variables.end()) {
+      facts_.variables.emplace_back(word);
+    }
+    at = end + 1;
+  }
+}
+
 void Collector::add(Failure failure, string_view text, Kept kept) {
+  take_variables(text);
   std::string key =
       fmt::format("{}\n{}\n{}\n{}\n{}", static_cast<int>(failure.thing),
                   static_cast<int>(failure.state), failure.name, failure.demand, failure.tool);

@@ -68,6 +68,7 @@ private:
   void take_command(std::string_view text);
   bool take_failed_command(std::string_view text);
   void add(Failure failure, std::string_view text, Kept kept);
+  void take_variables(std::string_view text);
   void supersede(int level);
   std::size_t keep_command(Command command, std::string_view text);
   std::size_t failing_command(const Failure& failure);

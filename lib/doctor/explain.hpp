@@ -28,7 +28,7 @@ struct NvccInUse {
   std::string version;
 };
 NvccInUse nvcc_in_use(const Context& context);
-/// The CUDA component that a header, library or tool is of, by its name; nullptr: none.
-const char* component_of(std::string_view name);
+/// The CUDA component that a header, library or tool is of, by its name; empty: none.
+std::string_view component_of(std::string_view name);
 
 } // namespace cukit::doctor

@@ -244,6 +244,14 @@ Finding* refused_target(const Context& context, const Failure& failure, Findings
   if (is_native && context.snapshot.gpus.empty()) {
     return &native_without_gpu(context, findings);
   }
+  if (failure.tool == "torch") {
+    auto& finding = findings.add(RuleId::cuda_call_failed);
+    finding.cause = fmt::format("this torch was built without code for {}", failure.name);
+    finding.fix = {by_hand("take a build of torch that has the GPU's target (another +cu tag, or a "
+                           "newer release)",
+                           "`cukit lock` with `pytorch:` says which there are")};
+    return &finding;
+  }
   const auto nvcc = nvcc_in_use(context).version;
   if (failure.state == buildlog::State::missing) {
     auto& finding = findings.add(RuleId::target_list_not_served);

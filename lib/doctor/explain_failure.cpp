@@ -138,7 +138,38 @@ Finding* signed_by_another(const Failure& failure, Findings& findings) {
   return &finding;
 }
 
-Finding* cmake_target(const Failure& failure, Findings& findings) {
+/// CUDA::NAME stands for libNAME of the toolkit that CMake found.
+Finding* cuda_target(const Context& context, const Failure& failure, Findings& findings) {
+  const auto library = "lib" + failure.name.substr(failure.name.rfind(':') + 1);
+  auto& finding = findings.add(RuleId::cmake_target_missing);
+  finding.cause = fmt::format("{} stands for {}, which the toolkit of this build does not have",
+                              failure.name, library);
+  for (const auto& kit : context.snapshot.toolkits) {
+    const auto has = std::any_of(kit.libraries.begin(), kit.libraries.end(), [&](const auto& item) {
+      return item.first.starts_with(library + ".so") || item.first.starts_with(library + ".a");
+    });
+    finding.evidence.push_back({kit.root, fmt::format("CUDA {} {} {}", value_or(kit.cudart, "?"),
+                                                      has ? "has" : "does not have", library)});
+  }
+  const bool is_nvtx = library == "libnvToolsExt";
+  finding.fix = {
+      by_hand(is_nvtx ? std::string("take CUDA 12.8, the last with libnvToolsExt, with its package "
+                                    "cuda-nvtx-12-8, for this build")
+                      : fmt::format("install the package that brings {} for this CUDA", library),
+              "find_package(CUDAToolkit) defines the target"),
+      by_hand(is_nvtx ? std::string("or let the project define it: add_library(CUDA::nvToolsExt "
+                                    "INTERFACE IMPORTED), which NVTX 3's headers are enough for; a "
+                                    "newer torch asks for NVTX 3 itself")
+                      : fmt::format("or take {} out of what the project links", failure.name),
+              "without the library")};
+  return &finding;
+}
+
+Finding* cmake_target(const Context& context, const Failure& failure, Findings& findings) {
+  if (failure.name.starts_with("CUDA::") && failure.state == State::missing) {
+    return cuda_target(context, failure, findings);
+  }
+
   auto& finding =
       say(findings, RuleId::cmake_target_missing,
           failure.state == State::duplicate
@@ -230,7 +261,7 @@ Finding* by_thing(const Context& context, const Failure& failure, Findings& find
   case Thing::package:
     return missing_package(context, failure, findings);
   case Thing::cmake_target:
-    return cmake_target(failure, findings);
+    return cmake_target(context, failure, findings);
   case Thing::key:
     return signed_by_another(failure, findings);
   case Thing::disk:

@@ -38,6 +38,15 @@ Fix install_headers(const Context& context, const host::PythonEnvironment* conda
     return by_command(ShellCommand({"conda", "install", "-p", conda->prefix, package}),
                       "the headers, beside the library that is there");
   }
+  constexpr std::array<std::string_view, 6> own = {"cudnn",      "nccl",  "cutensor",
+                                                   "cusparselt", "cudss", "nvshmem"};
+  if (std::find(own.begin(), own.end(), component) != own.end()) {
+    return by_hand(
+        fmt::format("install {0} with its headers (NVIDIA's wheel or the -dev package for "
+                    "this CUDA major) and put its include folder into CPATH",
+                    component),
+        "it is a product of its own, in no toolkit");
+  }
   return cukit_fix(context, {});
 }
 
@@ -54,27 +63,6 @@ Fix install_program(const Context& context, const std::string& name) {
                  "it is then found");
 }
 
-/// Variables that the log's own lines name beside what they miss: CUDA_ROOT.
-std::vector<std::string> variables_in(const Context& context) {
-  std::vector<std::string> names;
-  for (const auto& failure : context.log.facts.failures) {
-    std::string_view text = failure.text;
-    for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_DIR", "CUDADIR",
-                             "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CUDACXX", "NVCC"}) {
-      const auto at = text.find(name);
-      const auto end = at == std::string_view::npos ? 0 : at + std::string_view(name).size();
-      const bool is_whole =
-          at != std::string_view::npos &&
-          (end == text.size() ||
-           (std::isalnum(static_cast<unsigned char>(text[end])) == 0 && text[end] != '_'));
-      if (is_whole && std::find(names.begin(), names.end(), name) == names.end()) {
-        names.emplace_back(name);
-      }
-    }
-  }
-  return names;
-}
-
 /// A tool of CUDA that is here, but not where it was looked for.
 Finding* tool_elsewhere(const Context& context, const Failure& failure, const std::string& name,
                         Findings& findings) {
@@ -84,7 +72,7 @@ Finding* tool_elsewhere(const Context& context, const Failure& failure, const st
       continue;
     }
     const auto folder = folder_of(tool->second.path);
-    const auto named = variables_in(context);
+    const auto& named = context.log.facts.variables;
     auto& finding = findings.add(RuleId::nvcc_not_in_path);
     if (!finding.cause.empty()) { // said already
       return &finding;
@@ -111,10 +99,10 @@ Finding* tool_elsewhere(const Context& context, const Failure& failure, const st
 
 } // namespace
 
-const char* component_of(std::string_view name) {
+std::string_view component_of(std::string_view name) {
   struct Family {
     std::string_view begins;
-    const char* component;
+    std::string_view component;
   };
   // the longest first where one begins another
   constexpr std::array<Family, 34> families = {{{"cuda_profiler_api", "profiler"},
@@ -160,10 +148,10 @@ const char* component_of(std::string_view name) {
   }
   for (const auto& [begins, component] : families) {
     if (text.starts_with(begins)) {
-      return *component == '\0' ? nullptr : component;
+      return component;
     }
   }
-  return nullptr;
+  return {};
 }
 
 NvccInUse nvcc_in_use(const Context& context) {
@@ -221,11 +209,8 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
     for (const auto& one : there->paths) {
       finding.evidence.push_back({one, "is there"});
     }
-    for (const auto& [name, value] : context.snapshot.environment) {
-      if (value.size() > 1 && path.find(value + "/") == 0) {
-        finding.evidence.push_back(
-            {name, fmt::format("{}: set, and not what the build reads", value)});
-      }
+    if (!there->named_by.empty()) {
+      finding.evidence.push_back({there->named_by, "leads there, and is not what the build reads"});
     }
     if (command != nullptr) {
       auto folders = command->includes;
@@ -237,7 +222,7 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
                        folders.empty() ? "its own folders alone" : join(folders, " "))});
     }
     finding.fix = {by_command(put_first("CPATH", folder), "gcc, clang and nvcc look there, too")};
-    if (component_of(failure.name) == std::string_view("cudnn")) {
+    if (component_of(failure.name) == "cudnn") {
       finding.fix.push_back(by_command(set_variable("CUDNN_PATH", folder_of(folder)),
                                        "torch's builder reads CUDNN_HOME and CUDNN_PATH alone"));
     }
@@ -254,8 +239,8 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
                    "Debian and Ubuntu; dnf: python3-devel; a Python of uv or conda has them")};
     return &finding;
   }
-  const auto* component = component_of(failure.name);
-  if (component == nullptr) {
+  const auto component = component_of(failure.name);
+  if (component.empty()) {
     auto& finding = findings.add(RuleId::header_missing, failure.name);
     if (!finding.cause.empty()) { // said already
       return &finding;
@@ -280,7 +265,7 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
                   failure.name, component);
   for (const auto& kit : context.snapshot.toolkits) {
     for (const auto& [library, path] : kit.libraries) {
-      if (component_of(library) == std::string_view(component)) {
+      if (component_of(library) == component) {
         finding.cause = fmt::format("{} is missing: {} is here without its development package",
                                     failure.name, component);
         finding.evidence.push_back({path, "the library alone"});
@@ -288,7 +273,17 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
       }
     }
   }
-  finding.fix = {install_headers(context, prefix, component)};
+  const auto with_cccl =
+      std::find_if(context.snapshot.toolkits.begin(), context.snapshot.toolkits.end(),
+                   [](const auto& kit) { return !kit.cccl.empty(); });
+  if (component == "cccl" && with_cccl != context.snapshot.toolkits.end()) {
+    finding.cause = fmt::format("CCCL {} is here and has no {}", with_cccl->cccl, failure.name);
+    finding.evidence.push_back({with_cccl->cccl_include, "CCCL " + with_cccl->cccl});
+    finding.fix = {by_hand("look at the name: another release of CCCL may have it, or none",
+                           "the header's name is the code's")};
+    return &finding;
+  }
+  finding.fix = {install_headers(context, prefix, std::string(component))};
   return &finding;
 }
 
@@ -379,9 +374,9 @@ Finding* missing_library(const Context& context, const Failure& failure, Finding
   if (!finding.fix.empty()) {
     return &finding;
   }
-  const auto* component = component_of(base);
+  const auto component = component_of(base);
   finding.cause = fmt::format("{} is wanted and is nowhere here", base);
-  if (component != nullptr) {
+  if (!component.empty()) {
     finding.fix = {by_hand(fmt::format("install {} of the CUDA major that {} was built for",
                                        component, value_or(base_of(failure.file), "the program")),
                            "it brings the library"),

@@ -89,6 +89,11 @@ void attach(const Context& context, const Hit& hit, Findings& findings) {
   if (known->log_line == 0) {
     known->log_line = hit.line;
   }
+  const auto place = fmt::format("log:{}", hit.line);
+  if (std::any_of(known->evidence.begin(), known->evidence.end(),
+                  [&](const auto& item) { return item.path == place; })) {
+    return; // what it is about was said already
+  }
   auto fact = fmt::format("{} said: {}", hit.message->tool, hit.text);
   if (hit.count > 1) {
     fact += fmt::format(" ({} times)", hit.count);
@@ -118,25 +123,51 @@ void explain_log(const Context& context, Findings& findings) {
       explain_failure(context, failure, findings);
     }
   }
-  for (const auto& hit : context.log.hits) {
-    attach(context, hit, findings);
-  }
-  const auto is_known = [&](const buildlog::Failure& failure) {
-    return std::any_of(context.log.hits.begin(), context.log.hits.end(),
-                       [&](const auto& hit) { return hit.line == failure.line; });
+  const auto& hits = context.log.hits;
+  std::size_t next = 0;
+  const auto is_superseded = [&](std::size_t line) {
+    return std::any_of(facts.failures.begin(), facts.failures.end(), [&](const auto& failure) {
+      return failure.line == line && failure.is_superseded;
+    });
   };
-  bool is_explained = facts.first == SIZE_MAX && !context.log.hits.empty();
-  for (std::size_t i = 0; i < facts.failures.size(); ++i) {
+  // nvcc looks into CCCL by itself: what it misses there is in no CCCL that is here
+  const auto is_misnamed = [&](const buildlog::Failure& failure) {
+    const bool is_cuda_source = failure.file.ends_with(".cu") || failure.file.ends_with(".cuh");
+    return failure.thing == buildlog::Thing::header && is_cuda_source &&
+           component_of(failure.name) == "cccl" && !findings.has(RuleId::cccl_missing) &&
+           std::any_of(
+               context.snapshot.toolkits.begin(), context.snapshot.toolkits.end(),
+               [&](const auto& kit) { return !kit.cccl.empty() && kit.tools.contains("nvcc"); });
+  };
+  const auto is_of_misnamed = [&](std::size_t line) {
+    return std::any_of(facts.failures.begin(), facts.failures.end(), [&](const auto& failure) {
+      return failure.line == line && is_misnamed(failure);
+    });
+  };
+  const auto attach_until = [&](std::size_t line) {
+    for (; next < hits.size() && hits[next].line <= line; ++next) {
+      if (!is_superseded(hits[next].line) && !is_of_misnamed(hits[next].line)) {
+        attach(context, hits[next], findings);
+      }
+    }
+  };
+  bool is_explained = facts.first == SIZE_MAX && !hits.empty();
+  for (std::size_t i = 0; i < facts.failures.size(); ++i) { // in the log's order: causes first
     const auto& failure = facts.failures[i];
     if (failure.is_superseded) {
       continue;
     }
-    const bool is_of_a_message = is_known(failure);
+    attach_until(failure.line);
+    const bool is_of_a_message =
+        !is_misnamed(failure) && std::any_of(hits.begin(), hits.end(), [&](const auto& hit) {
+          return hit.line == failure.line;
+        });
     const bool is_here = is_of_a_message || failure.thing == buildlog::Thing::target
-                             ? is_of_a_message || has_line(findings, failure.line)
+                             ? has_line(findings, failure.line)
                              : explain_failure(context, failure, findings) != nullptr;
     is_explained = is_explained || (i == facts.first && is_here);
   }
+  attach_until(SIZE_MAX);
   const bool is_mixed =
       findings.has(RuleId::foreign_include_path) || findings.has(RuleId::build_mixes_toolkits);
   if (facts.is_failed && !is_explained && !is_mixed && context.log.hits.empty()) {

@@ -75,7 +75,7 @@ void tell_name(const Context& context, const Failure& failure, Known& known) {
       known.add(kit.include + "/" + failure.name, "is here");
     }
   }
-  if (const auto* component = component_of(failure.name)) {
+  if (const auto component = component_of(failure.name); !component.empty()) {
     known.add(failure.name, fmt::format("by its name of {}", component));
   }
 }

@@ -16,23 +16,27 @@ constexpr std::size_t k_places = 8;    ///< kept for each header
 
 class Folders {
 public:
-  void add(std::string folder) {
+  void add(std::string folder, const std::string& named_by = {}) {
     while (folder.size() > 1 && folder.ends_with('/')) {
       folder.pop_back();
     }
     if (folder.starts_with('/') && list_.size() < k_folders &&
-        std::find(list_.begin(), list_.end(), folder) == list_.end()) {
-      list_.push_back(std::move(folder));
+        std::none_of(list_.begin(), list_.end(),
+                     [&](const auto& known) { return known.first == folder; })) {
+      list_.push_back({std::move(folder), named_by});
     }
   }
-  [[nodiscard]] const std::vector<std::string>& list() const { return list_; }
+  /// Folder, and the variable that named it.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& list() const {
+    return list_;
+  }
 
 private:
-  std::vector<std::string> list_;
+  std::vector<std::pair<std::string, std::string>> list_;
 };
 
 /// /a and /b of `-I/a -isystem /b`, /c of `/c:/d`: folders that a variable's value names.
-void add_value(Folders& folders, std::string_view value) {
+void add_value(Folders& folders, std::string_view value, const std::string& name) {
   for (auto word : split_words(value.substr(0, 4096))) {
     for (const std::string_view flag : {"-I", "-isystem", "-L"}) {
       if (word.starts_with(flag)) {
@@ -41,8 +45,8 @@ void add_value(Folders& folders, std::string_view value) {
     }
     for (const auto part : split(word, ':')) {
       if (part.starts_with('/') && part.size() > 1) {
-        folders.add(std::string(part));
-        folders.add(join_path(part, "include"));
+        folders.add(std::string(part), name);
+        folders.add(join_path(part, "include"), name);
       }
     }
   }
@@ -60,7 +64,7 @@ std::vector<FoundHeader> find_headers(const RootView& view, const Environment& e
   Folders folders;
   for (const auto& [name, value] : environment.values()) {
     if (name != "PATH" && name != "HOME" && name != "PWD" && name != "OLDPWD") {
-      add_value(folders, value);
+      add_value(folders, value, name);
     }
   }
   for (const auto& kit : snapshot.toolkits) {
@@ -85,9 +89,11 @@ std::vector<FoundHeader> find_headers(const RootView& view, const Environment& e
     const bool is_plain = !name.empty() && name.front() != '/' && name.size() < 256 &&
                           name.find("..") == std::string::npos;
     FoundHeader header{.name = name};
-    for (const auto& folder : is_plain ? folders.list() : std::vector<std::string>()) {
-      if (header.paths.size() < k_places && view.is_file(join_path(folder, name))) {
-        header.paths.push_back(join_path(folder, name));
+    for (const auto& [folder, named_by] : folders.list()) {
+      const auto path = join_path(folder, name);
+      if (is_plain && header.paths.size() < k_places && view.is_file(path)) {
+        header.named_by = header.paths.empty() ? named_by : header.named_by;
+        header.paths.push_back(path);
       }
     }
     if (!header.paths.empty()) {

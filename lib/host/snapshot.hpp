@@ -152,6 +152,7 @@ struct LibraryFolder {
 struct FoundHeader {
   std::string name = {};
   std::vector<std::string> paths = {};
+  std::string named_by = {}; ///< the variable that led to the first; empty: none did
 };
 
 struct SnapshotGpu {

@@ -126,6 +126,7 @@ template <typename V> void fields(V& v, LibraryFolder& x) {
 template <typename V> void fields(V& v, FoundHeader& x) {
   v("name", x.name);
   v("paths", x.paths);
+  v("named_by", x.named_by);
 }
 
 template <typename V> void fields(V& v, SnapshotGpu& x) {
