@@ -7,13 +7,13 @@ namespace cukit::resolve {
 
 namespace {
 
-constexpr const char* k_cuda = "cuda";
+constexpr const char* k_cuda_product = "cuda";
 
 } // namespace
 
 void Offer::add_manifests() {
   for (const auto& manifest : catalog_.manifests) {
-    if (manifest.product != k_cuda) {
+    if (manifest.product != k_cuda_product) {
       continue;
     }
     if (knowledge::find_release(*facts_.releases, manifest.label) == nullptr) {
@@ -81,7 +81,7 @@ Pick Offer::find_archive(const knowledge::Component& component, Platform platfor
     none.why_not = fmt::format("NVIDIA's redistributables do not hold {}", component.name);
     return none;
   }
-  if (recipe.product == k_cuda) {
+  if (recipe.product == k_cuda_product) {
     if (release.redist == nullptr) {
       none.why_not = fmt::format("the manifest of CUDA {} is in none of the sources",
                                  release_label(release.version).text());
@@ -125,7 +125,7 @@ Pick Offer::archive_of(const catalog::RedistManifest& manifest,
     return found;
   }
   Pick result;
-  const auto what = fmt::format("{} {}", manifest.product == k_cuda ? "CUDA" : manifest.product,
+  const auto what = fmt::format("{} {}", manifest.product == k_cuda_product ? "CUDA" : manifest.product,
                                 manifest.label.text());
   for (const auto& name : recipe.names) {
     const auto entry = manifest.components.find(name);
