@@ -38,14 +38,17 @@ bool explains(const Finding& cause, const Finding& effect, const RuleText& rule)
          shares_consumer(cause, effect) || cause.consumers.empty() || effect.consumers.empty();
 }
 
-/// What explains an error is no less than one.
+/// What explains an error is no less than one, and stands where the log shows what it explains.
 void raise_causes(std::vector<Finding>& list, const std::vector<RuleText>& catalogue) {
   for (const auto& rule : catalogue) {
     for (auto& effect : list) {
       for (auto& cause : list) {
-        if (effect.id == rule.id && cause.severity > effect.severity &&
-            explains(cause, effect, rule)) {
-          cause.severity = effect.severity;
+        if (effect.id != rule.id || !explains(cause, effect, rule)) {
+          continue;
+        }
+        cause.severity = std::min(cause.severity, effect.severity);
+        if (effect.log_line != 0 && (cause.log_line == 0 || effect.log_line < cause.log_line)) {
+          cause.log_line = effect.log_line;
         }
       }
     }
@@ -225,9 +228,9 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
     context.driver = *driver;
   }
   Findings findings(catalogue);
-  for (const auto* group : {&environment_rules(), &choice_rules(), &tree_rules(), &layout_rules(),
-                            &system_rules(), &loader_rules(), &python_rules(), &torch_rules(),
-                            &cache_rules()}) {
+  for (const auto* group :
+       {&environment_rules(), &choice_rules(), &tree_rules(), &layout_rules(), &system_rules(),
+        &loader_rules(), &python_rules(), &torch_rules(), &cache_rules()}) {
     for (const auto& rule : *group) {
       rule(context, findings);
     }

@@ -164,10 +164,20 @@ TEST(Snapshot, a_stop_ends_the_look) {
 
 TEST(Caches, can_go_as_a_whole_when_a_build_wrote_all_of_it) {
   test::FakeRoot root;
+  Clues clues;
+  clues.caches = {{.consumer = "torch-extensions",
+                   .variable = "TORCH_EXTENSIONS_DIR",
+                   .usual = ".cache/torch_extensions",
+                   .entries = {"*", "*/*"}},
+                  {.consumer = "tvm-ffi",
+                   .variable = "TVM_FFI_CACHE_DIR",
+                   .usual = ".cache/tvm-ffi",
+                   .entries = {"*"}}};
   const auto entries = [&] {
     std::map<std::string, bool> result;
     for (const auto& entry :
-         take_snapshot({.root = root.path(), .environment = root.environment}).caches) {
+         take_snapshot({.root = root.path(), .environment = root.environment, .clues = clues})
+             .caches) {
       result.emplace(entry.path, entry.is_generated);
     }
     return result;

@@ -71,7 +71,6 @@ protected:
     const auto snapshot = take_snapshot({.root = root.path(),
                                          .environment = root.environment,
                                          .venvs = {"/venv"},
-                                         .toolkits = {},
                                          .ask_devices = false});
     for (const auto& python : snapshot.pythons) {
       if (python.prefix == "/venv") {
@@ -189,11 +188,8 @@ TEST(DriverLibraries, are_listed_in_the_loaders_order_with_their_versions) {
   root.link("/usr/local/cuda-12.9/compat/libcuda.so.1", "libcuda.so.575.57.08");
   root.put("/etc/ld.so.conf.d/00-cuda-compat.conf", "/usr/local/cuda-12.9/compat\n");
   root.put("/sys/module/nvidia/version", "580.105.08\n");
-  const auto snapshot = take_snapshot({.root = root.path(),
-                                       .environment = root.environment,
-                                       .venvs = {},
-                                       .toolkits = {},
-                                       .ask_devices = false});
+  const auto snapshot = take_snapshot(
+      {.root = root.path(), .environment = root.environment, .venvs = {}, .ask_devices = false});
   EXPECT_EQ(snapshot.kernel_module, "580.105.08");
   ASSERT_THAT(snapshot.driver_libraries, SizeIs(2));
   EXPECT_EQ(snapshot.driver_libraries[0].version, "575.57.08");
