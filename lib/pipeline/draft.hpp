@@ -27,7 +27,7 @@ struct Draft {
 /// A one-line YAML list.
 std::string list_text(const std::vector<std::string>& items);
 
-/// YAML that manifest::parse takes, fields in the order of the README.
+/// YAML that manifest::parse takes, fields in the order of manifests/README.md.
 std::string write(const Draft& draft);
 
 /// GPUs, driver and host compiler as they were seen here; fields that the draft has are left alone.

@@ -53,8 +53,8 @@ void note_a_move(const Session& session, const names::Generation& next, UpResult
        .source = "names"});
 }
 
-/// Step 3 of the README's list: everything is there and right, so nothing is opened but small
-/// files.
+/// Step 3 of the list in lib/README.md: everything is there and right, so nothing is opened but
+/// small files.
 Result<bool> already_done(Session& session, UpResult& result) {
   const auto* part = result.locked.lock.find(session.platform());
   if (part == nullptr || !takes_name(session) || result.locked.changed) {

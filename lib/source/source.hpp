@@ -1,5 +1,6 @@
 // Where artifacts come from: the addresses of Python indexes, of find-links folders and of NVIDIA's
-// redistributables, found at run time in the order of the README ("Sources"). No address of a
+// redistributables, found at run time in the order of
+// manifests/README.md ("Sources"). No address of a
 // public Python index is written in this project.
 #pragma once
 
@@ -53,7 +54,7 @@ struct Places {
   std::string index_url = {};  ///< of the command line, empty: none
   std::string redist_url = {}; ///< of the command line, several separated by spaces; empty: none
   std::vector<std::string> mirrors = {}; ///< of the command line; empty: CUKIT_MIRROR counts
-  Asker ask = {};              ///< empty: really run the program (10 s at most)
+  Asker ask = {};                        ///< empty: really run the program (10 s at most)
 };
 
 /// The last resort is NVIDIA's own index. A configuration file that pip or uv would refuse is an

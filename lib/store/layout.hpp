@@ -1,4 +1,4 @@
-// The folders of CUKIT_HOME, as the README describes them. One owner writes; a newer layout is
+// The folders of CUKIT_HOME, as lib/README.md describes them. One owner writes; a newer layout is
 // refused by name. Below a private home may stand the system store of the machine: its owner alone
 // writes it (`--system`), everybody else uses its entries and trees where they are.
 #pragma once

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# README, "Without a network": a bundle is all that a machine without a route needs, and the folder that `cukit mirror` makes serves
+# manifests/README.md, "Without a network": a bundle is all that a machine without a route needs, and the folder that `cukit mirror` makes serves
 # cukit and pip through a web server that knows nothing of either.
 . "$(dirname "$0")/common.sh"
 need_program g++
