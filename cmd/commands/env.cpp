@@ -4,9 +4,9 @@
 #include "export/shells.hpp"
 #include "signals.hpp"
 #include "store/hand_on.hpp"
+#include "ui/output.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <unistd.h>
 
 namespace cukit::cmd {
@@ -30,7 +30,7 @@ struct RunOptions {
 void say_notes(const Invocation& invocation, const std::vector<std::string>& notes) {
   if (!invocation.options.quiet) {
     for (const auto& note : notes) {
-      std::fputs(fmt::format("note: {}\n", note).c_str(), stderr);
+      ui::say(fmt::format("note: {}\n", note));
     }
   }
 }

@@ -86,7 +86,11 @@ Result<Fd> hold_temporary(const Fd& file, const fs::path& path) {
 
 void sweep_temporary_files(const fs::path& folder, std::string_view prefix) {
   for (const auto& name : list_directory(folder).value_or(std::vector<std::string>{})) {
-    if (has_unique_name(name, prefix) && abandoned(folder / name, 0).is_open()) {
+    if (!has_unique_name(name, prefix)) {
+      continue;
+    }
+    // locked until it is gone: whoever made it a moment ago must see that it is taken
+    if (const Fd held = abandoned(folder / name, 0); held.is_open()) {
       ::unlink((folder / name).c_str());
     }
   }

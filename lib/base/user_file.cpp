@@ -87,9 +87,12 @@ Result<void> write_user_file(const fs::path& path, std::string_view bytes) {
   const unsigned mode = before && S_ISREG(before->st_mode) ? before->st_mode & 07777U : 0644U;
   if (auto written = write_file_atomic(target, bytes, mode); !written) {
     auto error = std::move(written).error();
-    error.hint = fmt::format("see that {} has room and may be written, and run the same command "
-                             "again",
-                             target.has_parent_path() ? target.parent_path().string() : ".");
+    // not cukit's home, but a folder of the person's is the one to look at
+    if (error.hint.empty() || error.hint.find("CUKIT_HOME") != std::string::npos) {
+      error.hint = fmt::format("see that {} has room and may be written, and run the same command "
+                               "again",
+                               target.has_parent_path() ? target.parent_path().string() : ".");
+    }
     return tl::unexpected<Error>(std::move(error));
   }
   if (before && (before->st_uid != ::geteuid() || before->st_gid != ::getegid())) {

@@ -207,8 +207,8 @@ TEST_F(Prefix, in_a_store_or_on_a_persons_folder_is_refused) {
   const auto named = tree("named");
   const auto refused =
       playground.run({"up", "--no-validate", "--prefix", named.string(), "old.yaml"});
-  EXPECT_EQ(refused.exit_code, 6) << refused.errors;
-  EXPECT_THAT(refused.errors, HasSubstr("a tree in a store"));
+  EXPECT_EQ(refused.exit_code, 2) << refused.errors;
+  EXPECT_THAT(refused.errors, HasSubstr("keeps its own trees in"));
   run({"verify"});
   ASSERT_TRUE(make_directories(prefix()));
   ASSERT_TRUE(create_file(prefix() / "mine", "mine"));

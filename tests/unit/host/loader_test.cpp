@@ -46,7 +46,7 @@ protected:
     root.put("/library.c", code);
     root.put("/library.map", soname + " { global: *; };\n");
     fs::create_directories((root.path() / path.substr(1)).parent_path());
-    auto command = "cc -shared -fPIC -nostdlib -Wl,-soname," + soname +
+    auto command = "cc -shared -fPIC -nostdlib -Wl,--no-as-needed -Wl,-soname," + soname +
                    (versioned ? " -Wl,--version-script=" + script : std::string()) + " " + options +
                    " -o '" + (root.path() / path.substr(1)).string() + "' '" + source + "'";
     for (const auto& need : needs) {
