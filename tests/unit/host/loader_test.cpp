@@ -57,9 +57,10 @@ protected:
 
   /// A wheel of its own with one extension module.
   void extension(const std::string& name, const std::vector<std::string>& calls,
-                 const std::vector<std::string>& needs, const std::string& requires_dist = {}) {
+                 const std::vector<std::string>& needs, const std::string& requires_dist = {},
+                 const std::string& options = {}) {
     const auto path = k_site + "/" + name + "/_core.so";
-    library(path, "_core.so", {"PyInit_ext"}, false, calls, needs);
+    library(path, "_core.so", {"PyInit_ext"}, false, calls, needs, options);
     const auto info = k_site + "/" + name + "-1.0.dist-info/";
     root.put(info + "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: 1.0\n" +
                                     (requires_dist.empty() ? "" : "Requires-Dist: ") +
@@ -159,7 +160,8 @@ TEST_F(Loading, a_library_that_nobody_has_is_not_found) {
 TEST_F(Loading, symbols_without_a_version_belong_to_the_library_of_their_prefix) {
   const auto nccl = k_site + "/nvidia/nccl/lib/libnccl.so.2";
   library(nccl, "libnccl.so.2", {"ncclAllReduce"}, false);
-  extension("collective", {"ncclMemFree", "unrelated_function"}, {nccl});
+  extension("collective", {"ncclMemFree", "unrelated_function"}, {nccl}, "",
+            "-Wl,-rpath,'$ORIGIN/../nvidia/nccl/lib'");
   const auto python = look();
   ASSERT_THAT(python.load_problems, SizeIs(1));
   EXPECT_THAT(python.load_problems.front().missing, ElementsAre("ncclMemFree"));
