@@ -144,14 +144,15 @@ std::vector<TorchName> nearest_torches(const TorchReleases& releases, const Torc
                                        const std::vector<knowledge::Architecture>& architectures) {
   std::vector<TorchName> result;
   for (const auto& release : releases) {
-    for (const auto& [tag, build] : release.builds) {
+    for (const auto& entry : release.builds) { // clang 14 lets no lambda have a binding
+      const auto& build = entry.second;
       const bool serves = std::all_of(gpus.begin(), gpus.end(), [&](const GpuTarget& gpu) {
         return std::all_of(platforms.begin(), platforms.end(), [&](Platform platform) {
           return has_code(build, gpu, platform, architectures) == Answer::yes;
         });
       });
       TorchName name{.version = torch.version ? std::optional(release.version) : std::nullopt,
-                     .tag = tag};
+                     .tag = entry.first};
       const bool is_known = std::any_of(result.begin(), result.end(), [&](const TorchName& other) {
         return other.text() == name.text();
       });

@@ -292,7 +292,9 @@ text::Node merged(const text::Node& newest, const text::Node& older) {
     return member.first.scalar == "versions" ||
            (older.find(member.first.scalar) != nullptr && member.first.scalar != "discovery");
   });
-  for (const auto& [key, value] : older.members) {
+  for (const auto& member : older.members) { // clang 14 lets no lambda have a binding
+    const auto& key = member.first;
+    const auto& value = member.second;
     const auto same = std::find_if(result.members.begin(), result.members.end(),
                                    [&](const auto& one) { return one.first.scalar == key.scalar; });
     if (same != result.members.end() && value.is_map()) {
