@@ -53,8 +53,8 @@ bool still_there(const Fd& fd, const fs::path& path) {
   struct stat held {};
   struct stat now {};
   return ::fstat(fd.get(), &held) == 0 &&
-         look_twice([&] { return ::lstat(path.c_str(), &now); }) == 0 && held.st_dev == now.st_dev &&
-         held.st_ino == now.st_ino;
+         look_twice([&] { return ::lstat(path.c_str(), &now); }) == 0 &&
+         held.st_dev == now.st_dev && held.st_ino == now.st_ino;
 }
 
 Result<Fd> open_lock(const fs::path& path) {

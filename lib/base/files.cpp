@@ -53,8 +53,7 @@ namespace {
 /// there is no accident.
 bool is_handed_over(const fs::path& path) {
   const auto& text = path.native();
-  return text == "/dev/stdin" || text.starts_with("/dev/fd/") ||
-         text.starts_with("/proc/self/fd/");
+  return text == "/dev/stdin" || text.starts_with("/dev/fd/") || text.starts_with("/proc/self/fd/");
 }
 
 /// /dev/null is how people say that there is no such file.

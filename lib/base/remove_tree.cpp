@@ -81,7 +81,8 @@ private:
       empty(folder.get(), shown, depth);
     }
     // Somebody else may put one more name into it at the same time.
-    for (int attempt = 1; ::unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT; ++attempt) {
+    for (int attempt = 1; ::unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT;
+         ++attempt) {
       if ((errno != ENOTEMPTY && errno != EEXIST) || error_ || attempt == k_removals) {
         return fail_with(errno, shown);
       }

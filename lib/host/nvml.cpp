@@ -30,7 +30,8 @@ template <typename F> bool find_function(void* library, const char* name, F& fun
 
 bool find_functions(void* library, Nvml& nvml) {
   // the last has been there since CUDA 8, the rest for longer
-  return find_function(library, "nvmlInit_v2", nvml.init) && find_function(library, "nvmlShutdown", nvml.shut_down) &&
+  return find_function(library, "nvmlInit_v2", nvml.init) &&
+         find_function(library, "nvmlShutdown", nvml.shut_down) &&
          find_function(library, "nvmlSystemGetDriverVersion", nvml.driver_version) &&
          find_function(library, "nvmlDeviceGetCount_v2", nvml.count) &&
          find_function(library, "nvmlDeviceGetHandleByIndex_v2", nvml.device) &&

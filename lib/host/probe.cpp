@@ -71,7 +71,8 @@ std::string describe(const Api& api, int code) {
     return "the driver sees no GPU (CUDA_ERROR_NO_DEVICE)";
   }
   const char* text = nullptr;
-  if (api.error_text == nullptr || api.error_text(code, &text) != k_cuda_success || text == nullptr) {
+  if (api.error_text == nullptr || api.error_text(code, &text) != k_cuda_success ||
+      text == nullptr) {
     text = "unknown error";
   }
   return fmt::format("the driver answers {} ({})", code, text);

@@ -28,7 +28,7 @@ struct DiscoveryStep {
 struct Discovery {
   std::vector<std::string> present; ///< distributions that bring the consumer, * at the end for any
                                     ///< rest; none: a compiler does
-  bool only_asked = false; ///< it cannot be seen whether the consumer is there
+  bool only_asked = false;          ///< it cannot be seen whether the consumer is there
   /// What it runs itself: nvcc, nvrtc (with headers from a folder) or ptxas alone.
   std::string compiles = "nvcc";
   std::vector<DiscoveryStep> root;

@@ -109,7 +109,9 @@ Result<void> add_log(Draft& draft, std::string_view log, const std::string& file
     draft.remarks.push_back(fmt::format("nvcc {} took part in the build that failed", compiler));
   }
   if (!consumers.empty()) {
-    draft.add({.key = "consumers", .value = list_text({consumers.begin(), consumers.end()}), .comment = "what the log names"});
+    draft.add({.key = "consumers",
+               .value = list_text({consumers.begin(), consumers.end()}),
+               .comment = "what the log names"});
   }
   return {};
 }

@@ -103,7 +103,9 @@ Result<void> add_lock(Draft& draft, const lock::Lock& lock, const std::string& f
     platforms.insert(std::string(platform.platform.text()));
   }
   if (!gpus.empty()) {
-    draft.add({.key = "gpus", .value = list_text({gpus.begin(), gpus.end()}), .comment = "the targets of " + file});
+    draft.add({.key = "gpus",
+               .value = list_text({gpus.begin(), gpus.end()}),
+               .comment = "the targets of " + file});
   }
   if (!lock.driver.empty()) {
     draft.add({.key = "driver",
@@ -132,7 +134,9 @@ Result<void> add_lock(Draft& draft, const lock::Lock& lock, const std::string& f
                .value = list_text({wishes.consumers.begin(), wishes.consumers.end()}),
                .comment = "what components were needed by"});
   }
-  draft.add({.key = "platforms", .value = list_text({platforms.begin(), platforms.end()}), .comment = "those of the lock"});
+  draft.add({.key = "platforms",
+             .value = list_text({platforms.begin(), platforms.end()}),
+             .comment = "those of the lock"});
   return {};
 }
 

@@ -205,9 +205,8 @@ Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
   CUKIT_TRY_ASSIGN(result.why,
                    resolve::stale(result.lock, result.manifest, session.knowledge, machine));
   if (result.why.empty()) {
-    CUKIT_TRY_ASSIGN(const auto edit,
-                     resolve::changed_by_hand(result.lock, text, result.manifest,
-                                              session.knowledge, machine));
+    CUKIT_TRY_ASSIGN(const auto edit, resolve::changed_by_hand(result.lock, text, result.manifest,
+                                                               session.knowledge, machine));
     result.why = edit.empty() ? "" : k_edited + edit;
   }
   return result;

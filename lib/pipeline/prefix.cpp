@@ -15,8 +15,8 @@ namespace cukit::pipeline {
 namespace {
 
 constexpr const char* k_record = ".cukit";
-constexpr std::size_t k_named = 5; ///< files of a person that are named
-constexpr int k_prefix_attempts = 20;     ///< somebody makes and removes things there meanwhile
+constexpr std::size_t k_named = 5;    ///< files of a person that are named
+constexpr int k_prefix_attempts = 20; ///< somebody makes and removes things there meanwhile
 
 tl::unexpected<Error> no_place(const fs::path& prefix, std::string_view why, std::string hint) {
   return tl::unexpected<Error>(

@@ -125,8 +125,9 @@ Pick Offer::archive_of(const catalog::RedistManifest& manifest,
     return found;
   }
   Pick result;
-  const auto what = fmt::format("{} {}", manifest.product == k_cuda_product ? "CUDA" : manifest.product,
-                                manifest.label.text());
+  const auto what =
+      fmt::format("{} {}", manifest.product == k_cuda_product ? "CUDA" : manifest.product,
+                  manifest.label.text());
   for (const auto& name : recipe.names) {
     const auto entry = manifest.components.find(name);
     if (entry == manifest.components.end()) {

@@ -10,9 +10,8 @@ namespace cukit::resolve {
 
 struct Candidate {
   const OfferedRelease* release = nullptr;
-  const OfferedRelease* ptxas =
-      nullptr; ///< the newer release that gives ptxas and nvlink, or null
-  const OfferedRelease* cccl = nullptr; ///< the newer release that gives CCCL, or null
+  const OfferedRelease* ptxas = nullptr; ///< the newer release that gives ptxas and nvlink, or null
+  const OfferedRelease* cccl = nullptr;  ///< the newer release that gives CCCL, or null
   Toolkit toolkit;
 };
 

@@ -10,7 +10,6 @@ namespace cukit::resolve {
 
 namespace {
 
-
 class GpuExplainer {
 public:
   GpuExplainer(const Question& question, const Facts& facts)

@@ -19,8 +19,9 @@ protected:
     EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
     return info;
   }
-  /// Every path below a folder with kind, mode, time and digest or target, .cukit/ included. Folders
-  /// of a linked tree are read-only and those of a copy are not, so the bits to write are left out.
+  /// Every path below a folder with kind, mode, time and digest or target, .cukit/ included.
+  /// Folders of a linked tree are read-only and those of a copy are not, so the bits to write are
+  /// left out.
   static std::map<std::string, std::string> photograph(const fs::path& folder) {
     std::map<std::string, std::string> paths;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -235,7 +236,8 @@ TEST_F(BuildTest, row36_a_tree_on_another_file_system_has_copies_and_the_same_co
   EXPECT_THAT(verified(there->path), IsEmpty());
 }
 
-TEST_F(BuildTest, row36_a_file_with_as_many_names_as_it_may_have_is_copied_and_the_others_are_linked) {
+TEST_F(BuildTest,
+       row36_a_file_with_as_many_names_as_it_may_have_is_copied_and_the_others_are_linked) {
   add_small_toolkit();
   const auto entry = entries_.at(lock::store_key(platform_.artifacts[0]));
   const auto target = (entry.files / "nvidia/cu13/include/cuda.h").string();

@@ -39,9 +39,11 @@ TEST_P(ShellWord, drives_no_terminal) {
 
 INSTANTIATE_TEST_SUITE_P(all, ShellWord,
                          testing::Values("plain", "", "a b", "'; touch x; '", "$(touch x)", "`x`",
-                                         "a\nb", "\n", "\x1b[2J", "\x9b" "31m", "a\\b", "\"$HOME\"",
-                                         "~", "*", "=x", "%1", "#", "-rf", "{a,b}", "\xc3\xa9",
-                                         "tab\t'quote", "!!"));
+                                         "a\nb", "\n", "\x1b[2J",
+                                         "\x9b"
+                                         "31m",
+                                         "a\\b", "\"$HOME\"", "~", "*", "=x", "%1", "#", "-rf",
+                                         "{a,b}", "\xc3\xa9", "tab\t'quote", "!!"));
 
 TEST(ShellCommand, a_program_is_no_assignment) {
   EXPECT_EQ(ShellCommand({"A=b", "c"}).text(), "'A=b' c");
@@ -73,7 +75,8 @@ TEST(ShellCommand, keeps_its_words_for_lines_that_end_between_them) {
 }
 
 TEST(ShellCommand, a_variable_that_is_no_name_is_no_syntax_either) {
-  EXPECT_THAT(said_by(ShellCommand::exports({{"A;echo bad;B", "c"}}).text()), Not(HasSubstr("bad")));
+  EXPECT_THAT(said_by(ShellCommand::exports({{"A;echo bad;B", "c"}}).text()),
+              Not(HasSubstr("bad")));
 }
 
 } // namespace

@@ -110,8 +110,7 @@ protected:
   }
   knowledge::Knowledge with_pin(const std::string& what, const Sha256& digest) {
     const auto path = folder_->path() / "recipes/knowledge/pins.sha256";
-    EXPECT_TRUE(write_file_atomic(path, fmt::format("{}  {}\n", digest.hex(), what))
-                    .has_value());
+    EXPECT_TRUE(write_file_atomic(path, fmt::format("{}  {}\n", digest.hex(), what)).has_value());
     return knowledge::Knowledge::from(folder_->path() / "recipes");
   }
   std::optional<TempDirectory> folder_;

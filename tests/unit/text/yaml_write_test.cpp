@@ -27,9 +27,11 @@ TEST_P(YamlWrite, comes_back_as_it_was) {
 INSTANTIATE_TEST_SUITE_P(all, YamlWrite,
                          testing::Values("/opt/venv", "", "a b", "/v\nhost: {compiler: /x}",
                                          "\"quoted\"", "back\\slash", "null", "13.10", "a: b",
-                                         "# no comment", "{", "]", "&anchor", "*alias", "!tag",
-                                         "%", "-", "'", "tab\t", "\x1b[0m", "\xc3\xa9",
-                                         "\xe2\x80\xae" "bidi", "\xc2\x85", "\xf0\x9f\x98\x80"));
+                                         "# no comment", "{", "]", "&anchor", "*alias", "!tag", "%",
+                                         "-", "'", "tab\t", "\x1b[0m", "\xc3\xa9",
+                                         "\xe2\x80\xae"
+                                         "bidi",
+                                         "\xc2\x85", "\xf0\x9f\x98\x80"));
 
 } // namespace
 } // namespace cukit::text
