@@ -279,23 +279,6 @@ Result<bool> rename_no_replace(const fs::path& from, const fs::path& to) {
   return fail_errno(errno, "cannot rename {} to {}", from.string(), to.string());
 }
 
-Result<void> exchange_paths(const fs::path& from, const fs::path& to) {
-  if (rename_with(2U /* RENAME_EXCHANGE */, from, to) == 0) {
-    return {};
-  }
-  if (errno == EXDEV) { // a folder of an overlay's lower layer cannot be moved
-    CUKIT_TRY(remove_tree(to));
-    return rename_path(from, to);
-  }
-  if (errno != EINVAL && errno != ENOSYS) {
-    return fail_errno(errno, "cannot exchange {} and {}", from.string(), to.string());
-  }
-  const fs::path aside = from.string() + ".aside";
-  CUKIT_TRY(rename_path(to, aside));
-  CUKIT_TRY(rename_path(from, to));
-  return rename_path(aside, from);
-}
-
 Result<void> sync_directory(const fs::path& path) {
   CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY | O_DIRECTORY));
   if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS) {

@@ -46,9 +46,6 @@ Result<std::vector<std::string>> list_directory(const fs::path& path);
 Result<void> rename_path(const fs::path& from, const fs::path& to);
 Result<bool> rename_no_replace(const fs::path& from,
                                const fs::path& to); ///< false: the target exists already
-/// Each takes the other's place in one step; both must exist. On a file system that cannot do that
-/// (NFS, a lower layer of overlay) `to` is missing for a moment.
-Result<void> exchange_paths(const fs::path& from, const fs::path& to);
 Result<void> sync_file(const fs::path& path);
 Result<void> sync_directory(const fs::path& path);
 Result<void> sync_file_system(const fs::path& path); ///< syncfs of the file system that holds path

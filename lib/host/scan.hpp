@@ -7,6 +7,8 @@
 
 namespace cukit::host {
 
+class Loader;
+
 /// A place where a toolkit may be, and what led there.
 struct Candidate {
   std::string root;
@@ -39,10 +41,10 @@ std::map<std::string, std::string> scan_system_libraries(const RootView& view);
 /// Of the driver's kernel module.
 std::optional<Version> module_version(const RootView& view);
 /// What of an environment would not load; `python` is scanned already.
-void simulate_loading(const RootView& view, const Environment& environment,
-                      PythonEnvironment& python);
+void simulate_loading(const RootView& view, const Loader& loader, PythonEnvironment& python);
 /// Which libcuda programs get, and the version of the kernel module.
-void scan_driver(const RootView& view, const Environment& environment, Snapshot& snapshot);
+void scan_driver(const RootView& view, const Environment& environment, const Loader& loader,
+                 Snapshot& snapshot);
 /// glibc, libm, os: facts of the system itself.
 void scan_system(const RootView& view, Snapshot& snapshot);
 

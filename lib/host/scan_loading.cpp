@@ -48,8 +48,8 @@ std::string owner_of(std::string_view symbol, const std::vector<std::string>& li
 
 class Simulation {
 public:
-  Simulation(const RootView& view, const Environment& environment, PythonEnvironment& python)
-      : view_(view), loader_(view, environment), python_(python) {
+  Simulation(const RootView& view, const Loader& loader, PythonEnvironment& python)
+      : view_(view), loader_(loader), python_(python) {
     for (const auto& site : python.site_packages) {
       add_own(site);
     }
@@ -220,7 +220,7 @@ private:
   }
 
   const RootView& view_;
-  Loader loader_;
+  const Loader& loader_;
   PythonEnvironment& python_;
   const Loading* program_ = nullptr;
   std::map<std::string, std::string> own_; ///< file name -> path in the environment
@@ -241,12 +241,12 @@ std::string version_of_driver(std::string_view real) {
 
 } // namespace
 
-void simulate_loading(const RootView& view, const Environment& environment,
-                      PythonEnvironment& python) {
-  Simulation(view, environment, python).run();
+void simulate_loading(const RootView& view, const Loader& loader, PythonEnvironment& python) {
+  Simulation(view, loader, python).run();
 }
 
-void scan_driver(const RootView& view, const Environment& environment, Snapshot& snapshot) {
+void scan_driver(const RootView& view, const Environment& environment, const Loader& loader,
+                 Snapshot& snapshot) {
   snapshot.kernel_module = trim(view.head("/sys/module/nvidia/version", 64));
   const auto add = [&](const std::string& folder, const std::string& led_by) {
     const auto path = join_path(folder, "libcuda.so.1");
@@ -264,7 +264,6 @@ void scan_driver(const RootView& view, const Environment& environment, Snapshot&
   for (const auto& folder : path_folders(environment, "LD_LIBRARY_PATH")) {
     add(folder, "LD_LIBRARY_PATH");
   }
-  const Loader loader(view, environment);
   for (const auto& [folder, led_by] : loader.folders()) {
     add(folder, led_by);
   }

@@ -1,6 +1,7 @@
 #include "host/snapshot.hpp"
 
 #include "base/strings.hpp"
+#include "host/loader.hpp"
 #include "host/machine.hpp"
 #include "host/scan.hpp"
 
@@ -197,10 +198,11 @@ Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop
       may_have_a_gpu(view, snapshot, request.environment)) {
     ask_devices(snapshot, request.environment, stop);
   }
-  scan_driver(view, request.environment, snapshot);
+  const Loader loader(view, request.environment);
+  scan_driver(view, request.environment, loader, snapshot);
   snapshot.pythons = scan_pythons(view, request);
   for (auto& python : snapshot.pythons) {
-    simulate_loading(view, request.environment, python);
+    simulate_loading(view, loader, python);
   }
   auto candidates = toolkit_candidates(view, request, snapshot.pythons);
   for (const auto& root : request.toolkits) {
