@@ -13,10 +13,8 @@ namespace cukit::buildlog {
 namespace {
 
 using std::string_view;
-constexpr auto k_none = string_view::npos;
 constexpr std::size_t k_failures = 400;
 constexpr std::size_t k_versions = 100;
-constexpr std::size_t k_text_bytes = 300;
 constexpr std::size_t k_block_bytes = 4096;
 
 /// `   12 | source` and `      |  ^~~`: an excerpt, no message.

@@ -10,6 +10,8 @@
 
 namespace cukit::buildlog {
 
+constexpr std::size_t k_text_bytes = 300; ///< kept of a text of the log
+
 class Collector {
 public:
   explicit Collector(std::vector<Phrase> phrases);

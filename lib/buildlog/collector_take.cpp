@@ -11,11 +11,9 @@ namespace cukit::buildlog {
 namespace {
 
 using std::string_view;
-constexpr auto k_none = string_view::npos;
 constexpr std::size_t k_endings = 12;
 constexpr std::size_t k_commands = 300;
 constexpr std::size_t k_phrases = 400;
-constexpr std::size_t k_text_bytes = 300;
 constexpr std::size_t k_recent_bytes = 32U << 10U;
 
 } // namespace

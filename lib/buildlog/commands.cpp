@@ -1,6 +1,7 @@
 #include "buildlog/commands.hpp"
 
 #include "buildlog/forms.hpp"
+#include "buildlog/lines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,6 @@ namespace cukit::buildlog {
 namespace {
 
 using std::string_view;
-constexpr auto k_none = string_view::npos;
 constexpr std::size_t k_list = 400; ///< entries kept of each list
 
 bool is_compiler(string_view tool) {

@@ -7,6 +7,8 @@
 
 namespace cukit::buildlog {
 
+constexpr auto k_line = Where::line; ///< as the tables write it
+
 std::span<const Form> compiler_forms(); ///< gcc, clang, EDG, nvcc, ptxas, nvlink
 std::span<const Form> linker_forms();   ///< ld, gold, lld, mold, ld.so
 std::span<const Form> builder_forms();  ///< shells, make, ninja, CMake, Meson, pkg-config

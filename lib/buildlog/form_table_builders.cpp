@@ -7,10 +7,9 @@ namespace cukit::buildlog {
 namespace {
 
 using enum Thing;
-constexpr auto k_line = Where::line;
 
 // clang-format off
-constexpr std::array k_forms = {
+constexpr std::array k_builder_forms = {
     // --- shells
     Form{"", "{n}: command not found", tool, State::missing},
     Form{"", "command not found: {n}", tool, State::missing},
@@ -112,7 +111,7 @@ constexpr std::array k_forms = {
 } // namespace
 
 std::span<const Form> builder_forms() {
-  return k_forms;
+  return k_builder_forms;
 }
 
 } // namespace cukit::buildlog

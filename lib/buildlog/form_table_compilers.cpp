@@ -7,10 +7,9 @@ namespace cukit::buildlog {
 namespace {
 
 using enum Thing;
-constexpr auto k_line = Where::line;
 
 // clang-format off
-constexpr std::array k_forms = {
+constexpr std::array k_compiler_forms = {
     // --- headers
     Form{"clang", "'{n}' file not found", header, State::missing},
     Form{"EDG", "cannot open source file '{n}'", header, State::missing},
@@ -127,7 +126,7 @@ constexpr std::array k_forms = {
 } // namespace
 
 std::span<const Form> compiler_forms() {
-  return k_forms;
+  return k_compiler_forms;
 }
 
 } // namespace cukit::buildlog

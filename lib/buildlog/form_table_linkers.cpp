@@ -7,10 +7,9 @@ namespace cukit::buildlog {
 namespace {
 
 using enum Thing;
-constexpr auto k_line = Where::line;
 
 // clang-format off
-constexpr std::array k_forms = {
+constexpr std::array k_linker_forms = {
     // --- linking
     Form{"ld", "cannot find -l{n}: ", library, State::missing, k_line},
     Form{"ld", "cannot find -l{n}", library, State::missing, k_line},
@@ -66,7 +65,7 @@ constexpr std::array k_forms = {
 } // namespace
 
 std::span<const Form> linker_forms() {
-  return k_forms;
+  return k_linker_forms;
 }
 
 } // namespace cukit::buildlog

@@ -7,10 +7,9 @@ namespace cukit::buildlog {
 namespace {
 
 using enum Thing;
-constexpr auto k_line = Where::line;
 
 // clang-format off
-constexpr std::array k_forms = {
+constexpr std::array k_package_forms = {
     // --- Python
     Form{"Python", "No module named '{n}'", module, State::missing, k_line},
     Form{"Python", "No module named {n}", module, State::missing, k_line},
@@ -122,7 +121,7 @@ constexpr std::array k_forms = {
 } // namespace
 
 std::span<const Form> package_forms() {
-  return k_forms;
+  return k_package_forms;
 }
 
 } // namespace cukit::buildlog

@@ -1,4 +1,5 @@
 #include "buildlog/form_table.hpp"
+#include "buildlog/lines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@ namespace {
 
 using std::string_view;
 constexpr std::size_t k_name_bytes = 300;
-constexpr auto k_none = string_view::npos;
 
 void set(Failure& failure, char slot, string_view value) {
   const std::string text(value.substr(0, k_name_bytes));

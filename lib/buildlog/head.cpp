@@ -1,5 +1,7 @@
 #include "buildlog/head.hpp"
 
+#include "buildlog/lines.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -9,11 +11,6 @@ namespace cukit::buildlog {
 namespace {
 
 using std::string_view;
-constexpr auto k_none = string_view::npos;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';

@@ -8,10 +8,6 @@ namespace cukit::buildlog {
 
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 std::size_t digits(std::string_view text, std::size_t from = 0) {
   std::size_t count = 0;
   while (from + count < text.size() && is_digit(text[from + count])) {

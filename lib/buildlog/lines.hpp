@@ -7,6 +7,12 @@
 
 namespace cukit::buildlog {
 
+constexpr auto k_none = std::string_view::npos;
+/// Of ASCII alone, whatever the locale.
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 constexpr std::size_t k_head_bytes = 64U << 10U; ///< kept of a line's beginning
 constexpr std::size_t k_tail_bytes = 4U << 10U;  ///< and of its end, when it is longer
 

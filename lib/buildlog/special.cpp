@@ -2,6 +2,7 @@
 
 #include "base/strings.hpp"
 #include "buildlog/forms.hpp"
+#include "buildlog/lines.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +15,6 @@ namespace cukit::buildlog {
 namespace {
 
 using std::string_view;
-constexpr auto k_none = string_view::npos;
 
 struct Errno {
   const char* text;

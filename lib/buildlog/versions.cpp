@@ -1,6 +1,7 @@
 #include "buildlog/versions.hpp"
 
 #include "buildlog/forms.hpp"
+#include "buildlog/lines.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@ namespace cukit::buildlog {
 namespace {
 
 using std::string_view;
-constexpr auto k_none = string_view::npos;
 
 /// The number with dots that begins here or later: 12.8.93
 string_view number_in(string_view text) {
