@@ -7,6 +7,7 @@
 #include "lock/lock.hpp"
 #include "names/names.hpp"
 #include "pipeline/trees.hpp"
+#include "store/home_check.hpp"
 
 #include <algorithm>
 #include <unistd.h>
@@ -26,6 +27,8 @@ Result<store::Home> Invocation::home() const {
   auto home = options.system ? store::find_system_home(environment) : store::find_home(environment);
   if (home) {
     home->no_lock = options.no_lock;
+    CUKIT_TRY(store::check_home(*home));
+    CUKIT_TRY(store::check_folders(*home));
   }
   return home;
 }

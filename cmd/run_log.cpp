@@ -1,5 +1,7 @@
 #include "run_log.hpp"
 
+#include "base/kept_file.hpp"
+
 #include <ctime>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -33,7 +35,7 @@ std::string line_of(const Invocation& invocation, int exit_code) {
 
 void log_run(const Invocation& invocation, int exit_code) {
   if (!invocation.worked_on || !invocation.outcome ||
-      !folder_exists(invocation.worked_on->logs())) {
+      !is_kept_folder(invocation.worked_on->logs())) {
     return;
   }
   const auto file = invocation.worked_on->logs() / "runs.jsonl";
@@ -43,7 +45,7 @@ void log_run(const Invocation& invocation, int exit_code) {
     fs::rename(file, invocation.worked_on->logs() / "runs.old.jsonl", none);
   }
   // One write at the end of the file: lines of two runs do not mix.
-  if (const auto fd = open_file(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0644)) {
+  if (const auto fd = open_kept(file, O_WRONLY | O_CREAT | O_APPEND, 0644)) {
     static_cast<void>(write_all(fd->get(), line_of(invocation, exit_code)));
   }
 }

@@ -61,13 +61,14 @@ std::string garbage_text(const pipeline::Garbage& garbage) {
                        one.current ? ", the current one" : "", one.tree.substr(0, 16));
   }
   for (const auto& id : garbage.trees) {
-    out += fmt::format("tree {}\n", id.substr(0, 16));
+    out += fmt::format("tree {}\n", printable(id.substr(0, 16)));
   }
   for (const auto& key : garbage.entries) {
-    out += fmt::format("store entry {}\n", key.substr(0, 16));
+    out += fmt::format("store entry {}\n", printable(key.substr(0, 16)));
   }
   for (const auto& cache : garbage.caches) {
-    out += fmt::format("kernels compiled with tree {}\n", cache.filename().string().substr(0, 16));
+    out += fmt::format("kernels compiled with tree {}\n",
+                       printable(cache.filename().string().substr(0, 16)));
   }
   for (const auto& folder : garbage.staging) {
     out += fmt::format("left by a run that died: {}\n", printable(folder.string()));
@@ -177,15 +178,16 @@ text::Json usage_json(const store::Home& home, const pipeline::DiskUsage& usage)
       .set("downloads_bytes", usage.downloads)
       .set("staging_bytes", usage.staging)
       .set("reports_bytes", usage.reports)
-      .set("total_bytes", usage.total);
+      .set("total_bytes", usage.total)
+      .set("damaged", errors_json(usage.damaged));
 }
 
-Result<void> run_du(Invocation& invocation) {
+Result<int> run_du(Invocation& invocation) {
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
   CUKIT_TRY_ASSIGN(const auto usage, pipeline::disk_usage(home, invocation.stop));
   if (invocation.options.json) {
     print_json(usage_json(home, usage));
-    return {};
+    return report_damaged(invocation, usage.damaged);
   }
   ui::Table table;
   table.row({"names", "size", "alone", "files", "tree"},
@@ -203,7 +205,7 @@ Result<void> run_du(Invocation& invocation) {
       human_bytes(usage.store), human_bytes(usage.all_trees), human_bytes(usage.shared),
       human_bytes(usage.cache), human_bytes(usage.downloads), human_bytes(usage.staging),
       human_bytes(usage.reports), human_bytes(usage.total), printable(home.root.string())));
-  return {};
+  return report_damaged(invocation, usage.damaged);
 }
 
 int finish(Invocation& invocation, const Result<void>& result) {
@@ -243,7 +245,10 @@ void register_gc(Commands& commands) {
       ->type_name("AGE");
   gc->add_flag("--dry-run", options->dry_run, "Only say what would go");
   commands.add("du", "Where the bytes are: per tree, shared, store and cache",
-               [](Invocation& invocation) { return finish(invocation, run_du(invocation)); });
+               [](Invocation& invocation) {
+                 const auto code = run_du(invocation);
+                 return code ? *code : report(invocation, code.error());
+               });
 }
 
 } // namespace cukit::cmd

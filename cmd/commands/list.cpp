@@ -1,7 +1,8 @@
 #include "base/strings.hpp"
 #include "commands/summary.hpp"
 #include "lock/head.hpp"
-#include "names/names.hpp"
+#include "names/mend.hpp"
+#include "store/system_store.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -31,20 +32,21 @@ std::string day(std::int64_t seconds) {
 }
 
 /// Not held: each hold needs a descriptor, and a process has 1,024 of them.
-std::optional<assemble::Tree> look_at(const fs::path& path) {
-  auto tree = assemble::open_tree(path);
-  if (!tree) {
-    return std::nullopt;
-  }
-  tree->hold.reset();
-  return std::move(*tree);
+Result<assemble::Tree> look_at(const fs::path& path) {
+  CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(path));
+  tree.hold.reset();
+  return tree;
 }
 
 Row row_of(const store::Home& home, const std::string& name, names::Generation generation) {
   Row row;
   row.name = name;
   row.path = home.tree(generation.tree);
-  row.tree = look_at(row.path);
+  if (store::check_use(home, row.path)) {
+    if (auto tree = look_at(row.path)) {
+      row.tree = std::move(*tree);
+    }
+  }
   if (const auto lock = lock::read_head(generation.lock, "the lock of " + name)) {
     std::vector<std::string> gpus;
     for (const auto& gpu : lock->gpus) {
@@ -57,22 +59,42 @@ Row row_of(const store::Home& home, const std::string& name, names::Generation g
   return row;
 }
 
-Result<void> add_names(const store::Home& home, std::vector<Row>& rows) {
+/// What cannot be read of a name is told in `damaged`; the others are listed all the same.
+Result<void> add_names(const store::Home& home, std::vector<Row>& rows,
+                       std::vector<Error>& damaged) {
   CUKIT_TRY_ASSIGN(const auto all, names::list(home));
   for (const auto& name : all) {
-    CUKIT_TRY_ASSIGN(const auto current, names::current(home, name));
-    CUKIT_TRY_ASSIGN(auto generations, names::generations(home, name));
+    const auto current = names::current(home, name);
+    const int number = current && *current ? (*current)->number : 0;
+    auto generations = names::readable_generations(home, name, damaged);
     for (auto it = generations.rbegin(); it != generations.rend(); ++it) {
       rows.push_back(row_of(home, name, std::move(*it)));
-      rows.back().current = current && rows.back().generation.number == current->number;
+      rows.back().current = rows.back().generation.number == number;
     }
   }
   return {};
 }
 
-Result<std::vector<Row>> rows(const store::Home& home) {
+/// A tree that no name has, or what stands in the place of one.
+void add_nameless(const store::Home& home, const std::string& id, std::vector<Row>& rows,
+                  std::vector<Error>& damaged) {
+  auto tree = look_at(home.trees() / id);
+  if (!tree) {
+    if (path_exists(home.trees() / id)) { // no gc was here
+      damaged.push_back(std::move(tree).error());
+    }
+    return;
+  }
+  Row row;
+  row.release = tree->release.text();
+  row.path = tree->path;
+  row.tree = std::move(*tree);
+  rows.push_back(std::move(row));
+}
+
+Result<std::vector<Row>> rows(const store::Home& home, std::vector<Error>& damaged) {
   std::vector<Row> result;
-  CUKIT_TRY(add_names(home, result));
+  CUKIT_TRY(add_names(home, result, damaged));
   std::set<std::string> seen;
   for (const auto& row : result) {
     seen.insert(row.generation.tree);
@@ -80,15 +102,8 @@ Result<std::vector<Row>> rows(const store::Home& home) {
   if (folder_exists(home.trees())) {
     CUKIT_TRY_ASSIGN(const auto ids, list_directory(home.trees()));
     for (const auto& id : ids) {
-      if (seen.contains(id)) {
-        continue;
-      }
-      if (auto tree = look_at(home.trees() / id)) {
-        Row row;
-        row.release = tree->release.text();
-        row.path = tree->path;
-        row.tree = std::move(*tree);
-        result.push_back(std::move(row));
+      if (!seen.contains(id)) {
+        add_nameless(home, id, result, damaged);
       }
     }
   }
@@ -145,7 +160,9 @@ void print_table(const Invocation& invocation, const std::vector<Row>& all) {
                !named ? "-" : fmt::format("{}{}", row.generation.number, row.current ? " *" : ""),
                !named ? "-" : day(row.generation.made), row.release, version("nvcc"),
                ptxas == "-" ? version("nvcc") : ptxas, row.gpus,
-               row.path.string() + (row.tree ? "" : " (gone)")},
+               printable(row.path.string()) + (row.tree                ? ""
+                                               : path_exists(row.path) ? " (damaged)"
+                                                                       : " (gone)")},
               {row.current ? ui::Style::accent : ui::Style::dim});
   }
   ui::print(table.print(invocation.output(), ""));
@@ -163,7 +180,8 @@ int run_list(Invocation& invocation) {
   if (!home) {
     return report(invocation, home.error());
   }
-  auto all = rows(*home);
+  std::vector<Error> damaged;
+  auto all = rows(*home, damaged);
   if (!all) {
     return report(invocation, all.error());
   }
@@ -183,17 +201,18 @@ int run_list(Invocation& invocation) {
     print_json(text::Json::object()
                    .set("schema", "cukit.list/1")
                    .set("home", home->root.string())
-                   .set("toolkits", toolkits));
-    return 0;
+                   .set("toolkits", toolkits)
+                   .set("damaged", errors_json(damaged)));
+    return damaged.empty() ? 0 : static_cast<int>(damaged.front().code);
   }
-  if (all->empty()) {
+  if (all->empty() && damaged.empty()) {
     ui::print(fmt::format("no toolkit in {} yet; run `cukit up MANIFEST`\n",
                           printable(home->root.string())));
     return 0;
   }
   put_current_first(*all);
   print_table(invocation, *all);
-  return 0;
+  return report_damaged(invocation, damaged);
 }
 
 } // namespace

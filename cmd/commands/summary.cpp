@@ -4,12 +4,31 @@
 #include "model/shell_command.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 namespace cukit::cmd {
 
 using ui::Style;
 using validate::State;
+
+text::Json errors_json(const std::vector<Error>& errors) {
+  auto list = text::Json::list();
+  for (const auto& error : errors) {
+    list.add(error_json(error));
+  }
+  return list;
+}
+
+int report_damaged(Invocation& invocation, const std::vector<Error>& errors) {
+  std::fflush(stdout);
+  if (!invocation.options.json) {
+    for (const auto& error : errors) {
+      report(invocation, error);
+    }
+  }
+  return errors.empty() ? 0 : static_cast<int>(errors.front().code);
+}
 
 text::Json tree_json(const assemble::Tree& tree, const std::string& name) {
   return text::Json::object()

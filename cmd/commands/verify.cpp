@@ -28,7 +28,7 @@ Result<std::vector<Checked>> check(const Invocation& invocation, const store::Ho
   for (const auto& text : options.toolkits) {
     CUKIT_TRY_ASSIGN(const auto reference, pipeline::find_reference(home, text));
     CUKIT_TRY_ASSIGN(const auto path, pipeline::tree_of(home, reference));
-    CUKIT_TRY_ASSIGN(auto one, pipeline::check_tree(path, text, memory, invocation.stop));
+    CUKIT_TRY_ASSIGN(auto one, pipeline::check_tree(home, path, text, memory, invocation.stop));
     result.push_back(std::move(one));
   }
   return result;
@@ -110,7 +110,9 @@ std::string checked_text(const Checked& one) {
     out += fmt::format("{}: repaired\n", what);
     break;
   case Checked::Repair::removed:
-    out += fmt::format("{}: removed, because no name needs it\n", what);
+    out += one.kind == Checked::Kind::generation
+               ? fmt::format("{}: removed; `cukit up` makes it anew\n", what)
+               : fmt::format("{}: removed, because no name needs it\n", what);
     break;
   case Checked::Repair::failed:
     out += fmt::format("{}: not repaired\n", what);

@@ -3,6 +3,7 @@
 #include "assemble/elf_file.hpp"
 
 #include "base/elf_handle.hpp"
+#include "base/kept_file.hpp"
 #include "base/strings.hpp"
 
 #include <gelf.h>
@@ -167,7 +168,7 @@ private:
 } // namespace
 
 Result<std::optional<ElfFile>> read_elf(const fs::path& path) {
-  CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY));
+  CUKIT_TRY_ASSIGN(const Fd fd, open_kept(path, O_RDONLY));
   if (!has_elf_magic(fd.get())) {
     return std::optional<ElfFile>();
   }

@@ -1,5 +1,6 @@
 #include "assemble/placer.hpp"
 
+#include "base/kept_file.hpp"
 #include "base/strings.hpp"
 
 #include <algorithm>
@@ -81,20 +82,27 @@ Result<Fd> create_in(int folder_fd, const std::string& name, const TreeFile& fil
   return Fd(fd);
 }
 
+/// What the store holds is the file that its index names, as far as can be told without reading it.
+Result<void> check_found(const struct stat& info, const TreeFile& file) {
+  std::string message;
+  if (!S_ISREG(info.st_mode)) {
+    message = fmt::format("{} is {} in the store", file.path.text(), kind_of(info.st_mode));
+  } else if (static_cast<std::uint64_t>(info.st_size) != file.size) {
+    message = fmt::format("{} has {} bytes in the store, not {}", file.path.text(), info.st_size,
+                          file.size);
+  } else {
+    return {};
+  }
+  return tl::unexpected<Error>(
+      Error{.code = ErrorCode::integrity,
+            .message = std::move(message),
+            .where = file.from.string(),
+            .hint = "`cukit verify --repair` finds what was changed and fetches it again"});
+}
+
 Result<void> check_size(int fd, const TreeFile& file) {
   struct stat info {};
-  if (::fstat(fd, &info) != 0) {
-    return cannot_place(errno, file);
-  }
-  if (static_cast<std::uint64_t>(info.st_size) != file.size) {
-    auto error = Error{.code = ErrorCode::integrity,
-                       .message = fmt::format("{} has {} bytes in the store, not {}",
-                                              file.path.text(), info.st_size, file.size),
-                       .where = file.from.string()};
-    error.hint = "run `cukit verify` to find what was changed";
-    return tl::unexpected<Error>(std::move(error));
-  }
-  return {};
+  return ::fstat(fd, &info) == 0 ? check_found(info, file) : cannot_place(errno, file);
 }
 
 Result<void> write_content(const TreeFile& file, int folder_fd, const std::string& name) {
@@ -144,6 +152,11 @@ Result<bool> Placer::try_hard_link(const TreeFile& file, int folder_fd, const st
     return false;
   }
   if (::linkat(AT_FDCWD, file.from.c_str(), folder_fd, name.c_str(), 0) == 0) {
+    struct stat info {};
+    if (::fstatat(folder_fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+      return cannot_place(errno, file);
+    }
+    CUKIT_TRY(check_found(info, file));
     ++counts_.hard_links;
     return true;
   }
@@ -196,7 +209,7 @@ Result<void> Placer::place(const TreeFile& file, int folder_fd, const std::strin
       return {};
     }
   }
-  CUKIT_TRY_ASSIGN(const Fd from, open_file(file.from, O_RDONLY | O_NOFOLLOW));
+  CUKIT_TRY_ASSIGN(const Fd from, open_kept(file.from, O_RDONLY));
   const bool tried = !ways.reflink;
   CUKIT_TRY_ASSIGN(const bool cloned, try_reflink(file, from.get(), folder_fd, name, ways));
   if (cloned) {

@@ -8,6 +8,7 @@
 //     component <TAB> NAME <TAB> VERSION       sorted
 //     artifact <TAB> FILE <TAB> SHA256         in the lock's order, each followed by its own
 //     record, root, take, leave                with one value; move, link with two
+//     end <TAB> SHA256                         of all bytes before this line; older trees have none
 // .cukit/files: what it holds outside .cukit/, sorted by path. A mode is 0444 or 0555, and the size
 // stands for people.
 //     cukit-files <TAB> 1
@@ -32,7 +33,7 @@ tl::unexpected<Error> damaged(const std::string& file, std::string_view why) {
   auto error = Error{.code = ErrorCode::integrity,
                      .message = fmt::format("the record of a tree is damaged: {}", why),
                      .where = file};
-  error.hint = "remove the tree's folder; the next run builds it again";
+  error.hint = "`cukit verify --repair` builds the tree again";
   return tl::unexpected<Error>(std::move(error));
 }
 
@@ -108,10 +109,27 @@ std::string write_input(const lock::Lock& lock, const lock::PlatformLock& platfo
   for (const auto& artifact : platform.artifacts) {
     text += artifact_lines(artifact);
   }
-  return text;
+  return text + fmt::format("end\t{}\n", sha256_of(text).hex());
 }
 
+namespace {
+
+/// The text without the line that ends it, once that has shown that nothing was changed.
+Result<std::string_view> without_end(std::string_view text, const std::string& file) {
+  const auto at = text.rfind("\nend\t");
+  if (at == std::string_view::npos) {
+    return text;
+  }
+  const auto body = text.substr(0, at + 1);
+  const auto digest = Sha256::parse(trim(text.substr(at + 5)));
+  return digest && *digest == sha256_of(body) ? Result<std::string_view>(body)
+                                              : damaged(file, "it was changed, its digest differs");
+}
+
+} // namespace
+
 Result<Tree> read_input(std::string_view text, const std::string& file) {
+  CUKIT_TRY_ASSIGN(text, without_end(text, file));
   CUKIT_TRY_ASSIGN(const auto lines, lines_after(k_input_head, text, file));
   Tree tree;
   int seen = 0;

@@ -1,4 +1,5 @@
 #include "assemble/record.hpp"
+#include "base/kept_file.hpp"
 #include "base/strings.hpp"
 
 #include <sys/stat.h>
@@ -17,6 +18,13 @@ tl::unexpected<Error> no_tree(const fs::path& path) {
   return tl::unexpected<Error>(std::move(error));
 }
 
+tl::unexpected<Error> damaged(Error why, const fs::path& file) {
+  why.code = ErrorCode::integrity;
+  why.where = file.string();
+  why.hint = "`cukit verify --repair` builds the tree again";
+  return tl::unexpected<Error>(std::move(why));
+}
+
 } // namespace
 
 bool Tree::has(std::string_view path_in_tree) const {
@@ -33,13 +41,20 @@ Result<void> seal_tree(const fs::path& path) {
 Result<Tree> open_tree(const fs::path& path) {
   const fs::path record = path / ".cukit";
   CUKIT_TRY_ASSIGN(auto hold, store::FolderHold::shared(path));
-  if (!hold || !is_directory(record)) {
-    return no_tree(path);
+  if (!hold || !is_kept_folder(record)) {
+    return path_exists(path) && !is_kept_folder(path)
+               ? Result<Tree>(tl::unexpected<Error>(other_kind(path, "a folder")))
+               : no_tree(path);
   }
-  CUKIT_TRY_ASSIGN(const auto input, read_file(record / "input", k_record_bytes));
-  CUKIT_TRY_ASSIGN(const auto content, read_file(record / "content", 256));
-  CUKIT_TRY_ASSIGN(auto tree, read_input(input, (record / "input").string()));
-  CUKIT_TRY_ASSIGN(tree.content, Sha256::parse(trim(content)));
+  CUKIT_TRY_ASSIGN(const auto input, read_kept(record / "input", k_record_bytes));
+  CUKIT_TRY_ASSIGN(const auto content, read_kept(record / "content", 256));
+  auto read = read_input(input, (record / "input").string());
+  const auto digest = Sha256::parse(trim(content));
+  if (!read || !digest) {
+    return damaged(read ? digest.error() : read.error(), record / (read ? "content" : "input"));
+  }
+  auto tree = *std::move(read);
+  tree.content = *digest;
   tree.path = path;
   tree.hold = std::make_shared<const store::FolderHold>(std::move(*hold));
   return tree;
@@ -47,12 +62,12 @@ Result<Tree> open_tree(const fs::path& path) {
 
 Result<std::vector<TreeFile>> list_files(const Tree& tree) {
   const fs::path path = tree.path / ".cukit/files";
-  CUKIT_TRY_ASSIGN(const auto text, read_file(path, k_record_bytes));
+  CUKIT_TRY_ASSIGN(const auto text, read_kept(path, k_record_bytes));
   if (sha256_of(text) != tree.content) {
     auto error = Error{.code = ErrorCode::integrity,
                        .message = "the list of the tree's files does not fit its content digest",
                        .where = path.string()};
-    error.hint = "remove the tree's folder; the next run builds it again";
+    error.hint = "`cukit verify --repair` builds the tree again";
     return tl::unexpected<Error>(std::move(error));
   }
   CUKIT_TRY_ASSIGN(auto files, read_files(text, path.string()));
@@ -71,7 +86,15 @@ Result<std::vector<store::Difference>> differences(const Tree& tree, store::Dige
     expected.push_back(
         {file.path, file.executable ? 0555U : 0444U, file.size, file.sha256, file.link});
   }
-  return store::compare_folder(tree.path, expected, {".cukit"}, stop, memory);
+  CUKIT_TRY_ASSIGN(auto found,
+                   store::compare_folder(tree.path, expected, {".cukit"}, stop, memory));
+  CUKIT_TRY_ASSIGN(const auto records, list_directory(tree.path / ".cukit"));
+  for (const auto& name : records) {
+    if (name != "content" && name != "files" && name != "input") {
+      found.push_back({store::Difference::Kind::extra, ".cukit/" + name, ""});
+    }
+  }
+  return found;
 }
 
 Result<std::vector<std::string>> verify(const Tree& tree, const std::stop_token& stop) {

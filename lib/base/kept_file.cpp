@@ -101,17 +101,6 @@ bool is_kept_folder(const fs::path& path) {
   return info && S_ISDIR(info->st_mode);
 }
 
-Result<void> check_output(const fs::path& path) {
-  struct stat info {};
-  if (look_twice([&] { return ::stat(path.c_str(), &info); }) != 0 || S_ISREG(info.st_mode)) {
-    return {};
-  }
-  auto error = other_kind(path, "a file");
-  error.code = ErrorCode::usage;
-  error.hint = "name a file, or one that does not exist yet";
-  return tl::unexpected<Error>(std::move(error));
-}
-
 Result<void> check_kept_folder(const fs::path& path) {
   const auto info = look_at(path);
   return !info || S_ISDIR(info->st_mode) ? Result<void>()

@@ -31,10 +31,6 @@ Result<std::string> read_kept(const fs::path& path, std::uint64_t limit);
 bool is_kept_file(const fs::path& path);   ///< a regular file stands there, and no link to one
 bool is_kept_folder(const fs::path& path); ///< a folder stands there, and no link to one
 
-/// Of a file that a person wants written: an error (code usage) when something else than a file is
-/// there, which a rename would put an end to (/dev/null). Nothing is fine, and a link to a file.
-Result<void> check_output(const fs::path& path);
-
 /// An error when something else than a folder stands there; nothing is fine.
 Result<void> check_kept_folder(const fs::path& path);
 

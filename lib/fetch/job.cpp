@@ -1,5 +1,6 @@
 #include "fetch/job.hpp"
 
+#include "base/kept_file.hpp"
 #include "base/strings.hpp"
 #include "fetch/blob.hpp"
 
@@ -75,8 +76,9 @@ std::optional<Result<Blob>> Job::settle() {
 
 Result<Blob> Job::from_cache(bool& found) {
   const auto& path = part_.finished_path();
+  CUKIT_TRY(make_room(path));
   if (path_exists(path)) {
-    CUKIT_TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY | O_NOFOLLOW));
+    CUKIT_TRY_ASSIGN(const Fd fd, open_kept(path, O_RDONLY));
     CUKIT_TRY_ASSIGN(const Sha256 digest, hash_file(fd, wanted_.size + 1, shown_hashing(), stop_));
     found = digest == wanted_.sha256;
     if (found) {
@@ -118,14 +120,14 @@ std::optional<Result<Blob>> Job::from_paths() {
 }
 
 Result<Blob> Job::from_path(const fs::path& path) {
-  auto fd = open_file(path, O_RDONLY | O_NONBLOCK); // a pipe is seen below, not waited for
+  auto fd = open_regular(path, O_RDONLY);
   if (!fd) {
     fd.error().code = ErrorCode::source; // a mirror's fault, not this machine's
     return tl::unexpected<Error>(std::move(fd).error());
   }
   struct stat info {};
-  if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return fail(ErrorCode::source, "{} is no regular file", printable(path.string()));
+  if (::fstat(fd->get(), &info) != 0) {
+    return fail_errno(errno, "cannot look at {}", path.string());
   }
   if (static_cast<std::uint64_t>(info.st_size) != wanted_.size) {
     return tl::unexpected<Error>(wrong_size(static_cast<std::uint64_t>(info.st_size)));

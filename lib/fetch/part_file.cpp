@@ -1,5 +1,6 @@
 #include "fetch/part_file.hpp"
 
+#include "base/kept_file.hpp"
 #include "base/stale.hpp"
 #include "base/strings.hpp"
 #include "text/json.hpp"
@@ -33,10 +34,12 @@ Result<std::size_t> read_piece(const Fd& file, std::span<std::uint8_t> out, std:
 }
 
 Result<void> remove_file(const fs::path& path) {
-  if (look_twice([&] { return ::unlink(path.c_str()); }) != 0 && errno != ENOENT) {
-    return fail_errno(errno, "cannot remove {}", path.string());
+  if (look_twice([&] { return ::unlink(path.c_str()); }) == 0 || errno == ENOENT) {
+    return {};
   }
-  return {};
+  const int number = errno;
+  return is_kept_folder(path) ? remove_tree(path)
+                              : fail_errno(number, "cannot remove {}", path.string());
 }
 
 /// Feeds the first `size` bytes; returns how many there were.
@@ -65,6 +68,13 @@ Result<std::uint64_t> feed(Sha256Stream& stream, const Fd& file, std::uint64_t s
 
 } // namespace
 
+Result<void> make_room(const fs::path& path) {
+  struct stat info {};
+  const bool is_ours = look_twice([&] { return ::lstat(path.c_str(), &info); }) != 0 ||
+                       (S_ISREG(info.st_mode) && info.st_nlink == 1);
+  return is_ours ? Result<void>() : remove_file(path);
+}
+
 Result<Sha256> hash_file(const Fd& file, std::uint64_t size, const Hashed& hashed,
                          const std::stop_token& stop) {
   Sha256Stream stream;
@@ -84,13 +94,11 @@ fs::path PartFile::with_suffix(const char* suffix) const {
 }
 
 Result<void> PartFile::open(const Hashed& hashed, const std::stop_token& stop) {
-  CUKIT_TRY_ASSIGN(Fd fd, open_file(part_path(), O_RDWR | O_CREAT | O_NOFOLLOW | O_APPEND, 0644));
+  CUKIT_TRY(make_room(part_path()));
+  CUKIT_TRY_ASSIGN(Fd fd, open_kept(part_path(), O_RDWR | O_CREAT | O_APPEND, 0644));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) {
     return fail_errno(errno, "cannot look at {}", part_path().string());
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return fail(ErrorCode::host, "{} is no regular file", part_path().string());
   }
   hash_ = Sha256Stream();
   const auto size = static_cast<std::uint64_t>(info.st_size);
@@ -107,7 +115,7 @@ Result<void> PartFile::open(const Hashed& hashed, const std::stop_token& stop) {
 std::optional<Origin> PartFile::read_origin() const {
   // A side file that is missing, torn or somebody else's only means that the download begins at the
   // start.
-  const auto bytes = read_file(side_path(), k_side_bytes);
+  const auto bytes = read_kept(side_path(), k_side_bytes);
   const auto json =
       bytes ? text::Json::parse(*bytes, side_path().string()) : fail(ErrorCode::host, "none");
   if (!json) {

@@ -18,6 +18,10 @@ namespace cukit::fetch {
 /// Told about every piece that was hashed.
 using Hashed = std::function<void(std::uint64_t bytes)>;
 
+/// Whatever is not a file with one name goes: a cache may be emptied at any time, and what a link
+/// leads to stays as it is.
+Result<void> make_room(const fs::path& path);
+
 /// Digest of a file or its first `size` bytes; a shorter file gives the digest of what it has.
 Result<Sha256> hash_file(const Fd& file, std::uint64_t size, const Hashed& hashed,
                          const std::stop_token& stop);

@@ -13,6 +13,11 @@ Result<int> current_number(const fs::path& folder);
 Result<Generation> read_generation(const fs::path& folder, int number);
 /// Empty when it was dropped while we looked, or was cut off by a power cut, and leads nowhere.
 Result<std::optional<Generation>> read_whole_generation(const fs::path& folder, int number);
+/// What only a power cut leaves: a tree or a lock without a byte. It leads nowhere.
+bool is_cut_off(const fs::path& folder, int number);
+/// An error when the folder of a name, or gen/ in it, is a link or no folder: what is made and
+/// dropped below it would be elsewhere.
+Result<void> check_place(const fs::path& folder);
 /// Of the generations there are, in order; of a folder without gen/ none.
 Result<std::vector<int>> numbers(const fs::path& folder);
 /// Whoever moves `current` or drops generations holds it, so that no generation goes between being

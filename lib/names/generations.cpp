@@ -1,6 +1,8 @@
 // Looking at the generations of a name, moving between them, and dropping them. What is dropped
 // leaves names/ by one rename into staging/, so that nobody ever sees half a generation.
+#include "base/kept_file.hpp"
 #include "names/folder.hpp"
+#include "store/system_store.hpp"
 
 #include <algorithm>
 
@@ -72,13 +74,16 @@ Result<std::vector<std::string>> list_all(const store::Home& home) {
     return std::vector<std::string>();
   }
   CUKIT_TRY_ASSIGN(auto names, list_directory(home.names()));
-  std::erase_if(names, [](const std::string& name) { return !is_toolkit_name(name); });
+  std::erase_if(names, [&](const std::string& name) {
+    return !is_toolkit_name(name) || !folder_exists(home.names() / name);
+  });
   return names;
 }
 
 Result<std::vector<Generation>> generations(const store::Home& home, const std::string& name) {
   CUKIT_TRY(check_name(name));
   const fs::path folder = home.names() / name;
+  CUKIT_TRY(store::check_use(home, folder));
   CUKIT_TRY_ASSIGN(const auto found, numbers(folder));
   std::vector<Generation> result;
   for (const int number : found) {
@@ -95,8 +100,7 @@ Result<std::optional<Generation>> read_whole_generation(const fs::path& folder, 
   if (generation) {
     return std::optional<Generation>(std::move(*generation));
   }
-  if (generation.error().code != ErrorCode::integrity &&
-      path_exists(folder / "gen" / std::to_string(number))) {
+  if (!is_cut_off(folder, number) && path_exists(folder / "gen" / std::to_string(number))) {
     return tl::unexpected<Error>(std::move(generation.error()));
   }
   return std::optional<Generation>();
@@ -133,6 +137,7 @@ Result<bool> drop_generation(const store::Home& home, const std::string& name, i
   CUKIT_TRY(check_name(name));
   const fs::path folder = home.names() / name;
   CUKIT_TRY_ASSIGN(const auto guard, lock_name(home, name));
+  CUKIT_TRY(check_place(folder));
   if (number_now(folder) == number) {
     return false;
   }

@@ -7,6 +7,7 @@
 // A generation is filled in staging/ and appears by one rename, so one that is there is whole;
 // a new one has a higher number than all that are there.
 #include "names/folder.hpp"
+#include "store/system_store.hpp"
 
 #include <algorithm>
 
@@ -61,6 +62,7 @@ Result<std::vector<std::string>> list(const store::Home& home) {
 Result<std::optional<Generation>> current(const store::Home& home, const std::string& name) {
   CUKIT_TRY(check_name(name));
   const fs::path folder = home.names() / name;
+  CUKIT_TRY(store::check_use(home, folder));
   CUKIT_TRY_ASSIGN(const int number, current_number(folder));
   if (number == 0) {
     return std::optional<Generation>();
@@ -96,6 +98,7 @@ Result<bool> switch_to(const store::Home& home, const std::string& name, const G
   }
   const fs::path folder = home.names() / name;
   CUKIT_TRY(store::prepare(home)); // a tree of the system store needs nothing else of this home
+  CUKIT_TRY(check_place(folder));
   CUKIT_TRY_ASSIGN(const auto guard, lock_name(home, name));
   CUKIT_TRY(make_directories(folder / "gen"));
   const bool durable = durability == store::Durability::full;

@@ -13,8 +13,9 @@ Result<std::uint64_t> bytes_below(const fs::path& folder) {
   return usage.bytes();
 }
 
-Result<std::map<std::string, std::vector<std::string>>> names_of_trees(const store::Home& home) {
-  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home));
+Result<std::map<std::string, std::vector<std::string>>>
+names_of_trees(const store::Home& home, std::vector<Error>& damaged) {
+  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home, &damaged));
   std::map<std::string, std::vector<std::string>> names;
   for (const auto& one : generations) {
     names[one.generation.tree].push_back(
@@ -27,7 +28,7 @@ Result<std::map<std::string, std::vector<std::string>>> names_of_trees(const sto
 
 Result<DiskUsage> disk_usage(const store::Home& home, const std::stop_token& stop) {
   DiskUsage result;
-  CUKIT_TRY_ASSIGN(auto names, names_of_trees(home));
+  CUKIT_TRY_ASSIGN(auto names, names_of_trees(home, result.damaged));
   std::uint64_t sum_of_trees = 0;
   if (folder_exists(home.trees())) {
     CUKIT_TRY_ASSIGN(const auto ids, list_directory(home.trees()));

@@ -28,6 +28,7 @@ struct DiskUsage {
   std::uint64_t staging = 0;
   std::uint64_t reports = 0;
   std::uint64_t total = 0;
+  std::vector<Error> damaged = {}; ///< generations that cannot be read
 };
 
 Result<DiskUsage> disk_usage(const store::Home& home, const std::stop_token& stop);

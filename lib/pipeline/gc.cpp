@@ -1,5 +1,6 @@
 #include "pipeline/gc.hpp"
 
+#include "base/kept_file.hpp"
 #include "pipeline/jit_caches.hpp"
 #include "pipeline/leftovers.hpp"
 #include "store/hold.hpp"
@@ -15,9 +16,14 @@ namespace {
 // So many folders are held at once: each needs a descriptor, and a process has 1,024 of them.
 constexpr std::size_t k_batch = 256;
 
-Result<std::vector<std::string>> names_in(const fs::path& folder) {
-  return folder_exists(folder) ? list_directory(folder)
-                               : Result<std::vector<std::string>>(std::vector<std::string>());
+/// What is no folder there is none of cukit's: `verify` names it.
+Result<std::vector<std::string>> folders_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  if (folder_exists(folder)) {
+    CUKIT_TRY_ASSIGN(names, list_directory(folder));
+  }
+  std::erase_if(names, [&](const std::string& name) { return !is_kept_folder(folder / name); });
+  return names;
 }
 
 /// Whether the options ask for this generation; `newer` generations of its name come after it.
@@ -57,13 +63,13 @@ void choose(std::vector<NamedGeneration>& all, const GcOptions& options, std::in
 
 Result<void> find_unrooted(const store::Home& home, const Roots& roots, std::int64_t now,
                            Garbage& garbage) {
-  CUKIT_TRY_ASSIGN(const auto trees, names_in(home.trees()));
+  CUKIT_TRY_ASSIGN(const auto trees, folders_in(home.trees()));
   for (const auto& id : trees) {
     if (!roots.trees.contains(id)) {
       garbage.trees.push_back(id);
     }
   }
-  CUKIT_TRY_ASSIGN(const auto keys, names_in(home.store()));
+  CUKIT_TRY_ASSIGN(const auto keys, folders_in(home.store()));
   for (const auto& key : keys) {
     if (!roots.entries.contains(key)) {
       garbage.entries.push_back(key);

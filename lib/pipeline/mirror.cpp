@@ -1,6 +1,7 @@
 #include "pipeline/mirror.hpp"
 
 #include "base/file_lock.hpp"
+#include "base/kept_file.hpp"
 #include "base/limits.hpp"
 #include "base/strings.hpp"
 #include "base/thread_pool.hpp"
@@ -143,6 +144,7 @@ Result<void> bring_artifacts(Session& session, std::vector<Item>& items, const f
     item.arrived = blob.path;
     if (!blob.owned) { // another mirror's own file
       item.arrived = work / item.artifact.sha256.hex();
+      CUKIT_TRY(remove_tree(item.arrived)); // never written through a link
       std::error_code error;
       fs::copy_file(blob.path, item.arrived, fs::copy_options::overwrite_existing, error);
       if (error) {
@@ -176,6 +178,16 @@ Result<void> tidy(const fs::path& work) {
   return {};
 }
 
+/// No folder between the mirror and a file of it is a link: the file would be elsewhere.
+Result<void> check_below(const fs::path& folder, const fs::path& place) {
+  auto at = folder;
+  for (const auto& part : place.parent_path().lexically_relative(folder)) {
+    at /= part;
+    CUKIT_TRY(check_kept_folder(at));
+  }
+  return {};
+}
+
 /// What has arrived appears under its name.
 Result<std::size_t> settle(std::vector<Item>& items, const fs::path& folder) {
   std::size_t added = 0;
@@ -191,6 +203,7 @@ Result<std::size_t> settle(std::vector<Item>& items, const fs::path& folder) {
     if (item.arrived.empty()) {
       continue;
     }
+    CUKIT_TRY(check_below(folder, item.place));
     CUKIT_TRY(make_directories(item.place.parent_path()));
     CUKIT_TRY(rename_path(item.arrived, item.place));
     item.is_present = true;
@@ -208,6 +221,7 @@ Outcome<Mirrored> mirror(Session& session, const std::vector<fs::path>& manifest
   CUKIT_TRY_ASSIGN(const auto needed, find_needed(session, manifests, platforms, false));
   CUKIT_TRY(check_mirror_folder(folder)); // before anything is downloaded
   const auto work = folder / ".cukit-mirror";
+  CUKIT_TRY(check_kept_folder(work));
   CUKIT_TRY(make_directories(work));
   CUKIT_TRY_ASSIGN(const auto lock,
                    FileLock::acquire(work / k_work_lock, FileLock::Mode::exclusive, session.stop));

@@ -1,5 +1,6 @@
 #include "pipeline/mirror_pages.hpp"
 
+#include "base/kept_file.hpp"
 #include "base/limits.hpp"
 #include "catalog/catalog.hpp"
 #include "catalog/redist.hpp"
@@ -59,8 +60,9 @@ Result<std::vector<Link>> wheels_in(const fs::path& folder, const std::string& p
   std::vector<Link> links;
   CUKIT_TRY_ASSIGN(const auto names, list_directory(folder));
   for (const auto& name : names) {
+    std::error_code unknown;
     const auto wheel = catalog::parse_wheel_name(name);
-    if (!wheel || wheel->project != project) {
+    if (!wheel || wheel->project != project || !fs::is_regular_file(folder / name, unknown)) {
       continue;
     }
     const auto found = known.find(folder / name);
@@ -77,7 +79,7 @@ Result<std::vector<Link>> wheels_in(const fs::path& folder, const std::string& p
 
 /// A list of the manifests of a product, as NVIDIA's host gives one.
 Result<void> write_redist_page(const fs::path& folder) {
-  if (!folder_exists(folder)) {
+  if (!is_kept_folder(folder)) {
     return {};
   }
   std::vector<Link> links;
@@ -100,7 +102,7 @@ Result<void> write_mirror_pages(const fs::path& folder, const std::map<fs::path,
   CUKIT_TRY_ASSIGN(const auto names, list_directory(folder));
   std::vector<Link> projects;
   for (const auto& name : names) {
-    if (name.starts_with('.') || !folder_exists(folder / name)) {
+    if (name.starts_with('.') || !is_kept_folder(folder / name)) {
       continue;
     }
     CUKIT_TRY(write_redist_page(folder / name / "redist"));

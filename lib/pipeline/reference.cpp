@@ -2,7 +2,9 @@
 
 #include "assemble/assemble.hpp"
 #include "base/strings.hpp"
+#include "names/mend.hpp"
 #include "pipeline/roots.hpp"
+#include "store/system_store.hpp"
 
 #include <algorithm>
 
@@ -155,7 +157,9 @@ Result<Reference> find_reference(const store::Home& home, const std::string& tex
 Result<lock::Lock> lock_of(const store::Home& home, const Reference& reference) {
   switch (reference.kind) {
   case Reference::Kind::name:
-    return lock::read(reference.generation->lock, "the lock of " + reference.text);
+    return lock::read(
+        reference.generation->lock,
+        names::lock_path(home, reference.text, reference.generation->number).string());
   case Reference::Kind::lock:
     return path_exists(reference.path) ? lock::load(reference.path) : not_there(reference);
   case Reference::Kind::tree:
@@ -175,7 +179,9 @@ Result<lock::Lock> lock_of(const store::Home& home, const Reference& reference) 
   return lock::load(file);
 }
 
-Result<fs::path> tree_of(const store::Home& home, const Reference& reference) {
+namespace {
+
+Result<fs::path> place_of(const store::Home& home, const Reference& reference) {
   if (reference.kind == Reference::Kind::name) {
     return reference.path;
   }
@@ -206,6 +212,14 @@ Result<fs::path> tree_of(const store::Home& home, const Reference& reference) {
                                printable(reference.text), lock.release.text()),
                    fmt::format("run `cukit up {}` first", printable(reference.text)));
   }
+  return path;
+}
+
+} // namespace
+
+Result<fs::path> tree_of(const store::Home& home, const Reference& reference) {
+  CUKIT_TRY_ASSIGN(auto path, place_of(home, reference));
+  CUKIT_TRY(store::check_use(home, path)); // of a machine's store only what others cannot change
   return path;
 }
 

@@ -1,5 +1,9 @@
 #include "pipeline/repair.hpp"
 
+#include "assemble/record.hpp"
+#include "base/kept_file.hpp"
+#include "base/limits.hpp"
+#include "base/strings.hpp"
 #include "names/mend.hpp"
 #include "pipeline/entries.hpp"
 #include "pipeline/roots.hpp"
@@ -20,7 +24,8 @@ struct Origins {
 
 Result<Origins> find_origins(const store::Home& home) {
   Origins origins;
-  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home));
+  std::vector<Error> damaged; // check_home() has named them
+  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home, &damaged));
   for (const auto& one : generations) {
     const auto lock = lock::read(one.generation.lock, "the lock of " + one.name);
     if (!lock) {
@@ -152,15 +157,40 @@ Result<bool> compare_entry(const store::Home& home, Checked& one, store::DigestM
     one.differences = std::move(*found);
   } else if (found.error().code == ErrorCode::interrupted) {
     return tl::unexpected<Error>(std::move(found.error()));
-  } else if (found.error().code == ErrorCode::expected_no) {
+  } else if (found.error().code == ErrorCode::expected_no && !path_exists(one.path)) {
     return false; // gc was here
+  } else if (found.error().code == ErrorCode::expected_no) {
+    one.unreadable = other_kind(one.path, "a folder");
   } else {
     one.unreadable = std::move(found.error());
   }
   return true;
 }
 
-Result<bool> compare_tree(Checked& one, store::DigestMemory& memory, const std::stop_token& stop) {
+/// The record of a tree says what the lock says that it was built from.
+std::optional<Error> other_record(const Origins& origins, const std::string& id,
+                                  const fs::path& tree) {
+  const auto origin = origins.trees.find(id);
+  if (origin == origins.trees.end()) {
+    return std::nullopt;
+  }
+  const auto& [lock, platform] = origin->second;
+  const auto file = tree / ".cukit/input";
+  const auto text = read_kept(file, limits::k_lock_bytes);
+  // A tree of an older cukit has the same lines without the one that ends them.
+  const auto wanted = assemble::write_input(lock, *lock.find(platform));
+  if (text && (*text == wanted || (!text->empty() && wanted.starts_with(*text + "end\t")))) {
+    return std::nullopt;
+  }
+  return text ? Error{.code = ErrorCode::integrity,
+                      .message = "the record differs from the lock that the tree was built from",
+                      .where = file.string(),
+                      .hint = "`cukit verify --repair` builds the tree again"}
+              : text.error();
+}
+
+Result<bool> compare_tree(const Origins& origins, Checked& one, store::DigestMemory& memory,
+                          const std::stop_token& stop) {
   auto tree = assemble::open_tree(one.path);
   if (!tree) { // gc and a new build may both have been here since the folder was listed
     tree = assemble::open_tree(one.path);
@@ -175,10 +205,12 @@ Result<bool> compare_tree(Checked& one, store::DigestMemory& memory, const std::
       one.unreadable = Error{.code = ErrorCode::integrity,
                              .message = "the record is another tree's",
                              .where = (one.path / ".cukit/input").string()};
+    } else {
+      one.unreadable = other_record(origins, one.id, one.path);
     }
   } else if (found.error().code == ErrorCode::interrupted) {
     return tl::unexpected<Error>(std::move(found.error()));
-  } else if (!folder_exists(one.path)) {
+  } else if (!path_exists(one.path)) {
     return false;
   } else {
     one.unreadable = std::move(found.error());
@@ -186,8 +218,74 @@ Result<bool> compare_tree(Checked& one, store::DigestMemory& memory, const std::
   return true;
 }
 
+/// A lock that a newer cukit wrote is whole; this one cannot judge it.
+bool is_newer(const std::string& lock) {
+  constexpr std::string_view head = "cukit-lock: ";
+  return lock.starts_with(head) &&
+         lock.substr(head.size(), 2) != fmt::format("{}\n", lock::k_format);
+}
+
+struct DamagedGeneration {
+  names::Damaged what;
+  bool is_certain = false; ///< its files can be read, and its lock is none
+};
+
+/// Generations of which something cannot be read.
+Result<std::vector<DamagedGeneration>> damaged_generations(const store::Home& home) {
+  std::vector<DamagedGeneration> result;
+  CUKIT_TRY_ASSIGN(auto damaged, names::find_damaged(home));
+  for (auto& one : damaged) {
+    result.push_back({.what = std::move(one)});
+  }
+  std::vector<Error> told; // the same
+  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home, &told));
+  for (const auto& one : generations) {
+    const int number = one.generation.number;
+    const auto file = names::lock_path(home, one.name, number);
+    auto lock = lock::read(one.generation.lock, file.string());
+    if (!lock && !is_newer(one.generation.lock)) {
+      result.push_back({.what = {.name = one.name,
+                                 .number = number,
+                                 .path = file.parent_path(),
+                                 .why = std::move(lock).error()},
+                        .is_certain = true});
+    }
+  }
+  return result;
+}
+
+/// What is named is not read again as it was: nothing else knows it.
+void repair_generations(Session& session, std::vector<Checked>& checked) {
+  const auto damaged = damaged_generations(session.home);
+  for (auto& one : checked) {
+    if (one.kind != Checked::Kind::generation || !damaged) {
+      continue;
+    }
+    for (const auto& [what, is_certain] : *damaged) {
+      if (what.path == one.path) {
+        settle(one, Checked::Repair::removed, names::drop_damaged(session.home, what, is_certain));
+      }
+    }
+  }
+}
+
+Result<void> add_generations(const store::Home& home, std::vector<Checked>& result) {
+  CUKIT_TRY_ASSIGN(auto damaged, damaged_generations(home));
+  for (auto& [one, is_certain] : damaged) {
+    auto what = one.number > 0 ? fmt::format("generation {} of {}", one.number, one.name)
+                               : fmt::format("the name {}", one.name);
+    result.push_back({.kind = Checked::Kind::generation,
+                      .id = fmt::format("{}/{}", one.name, one.number),
+                      .what = std::move(what),
+                      .path = one.path,
+                      .unreadable = std::move(one.why)});
+  }
+  return {};
+}
+
 /// A repair that left a difference has failed.
-Result<void> look_again(const store::Home& home, Checked& one, const std::stop_token& stop) {
+Result<void> look_again(const store::Home& home, const Origins& origins, Checked& one,
+                        const std::stop_token& stop) {
   if (one.repair != Checked::Repair::repaired) {
     return {};
   }
@@ -195,7 +293,7 @@ Result<void> look_again(const store::Home& home, Checked& one, const std::stop_t
   store::DigestMemory memory;
   CUKIT_TRY_ASSIGN(const bool there, one.kind == Checked::Kind::entry
                                          ? compare_entry(home, again, memory, stop)
-                                         : compare_tree(again, memory, stop));
+                                         : compare_tree(origins, again, memory, stop));
   if (!there || !again.is_clean()) {
     one.repair = Checked::Repair::failed;
     one.why_not = Error{.code = ErrorCode::integrity,
@@ -208,20 +306,22 @@ Result<void> look_again(const store::Home& home, Checked& one, const std::stop_t
 
 } // namespace
 
-Result<Checked> check_tree(const fs::path& path, std::string what, store::DigestMemory& memory,
-                           const std::stop_token& stop) {
+Result<Checked> check_tree(const store::Home& home, const fs::path& path, std::string what,
+                           store::DigestMemory& memory, const std::stop_token& stop) {
+  CUKIT_TRY_ASSIGN(const auto origins, find_origins(home));
   Checked one{.kind = Checked::Kind::tree, .id = "", .what = std::move(what), .path = path};
   // A tree in a home is called by its id; elsewhere it may be called anything.
   if (path.filename().string().size() == 64 && path.parent_path().filename() == "trees") {
     one.id = path.filename().string();
   }
-  CUKIT_TRY_ASSIGN(const bool there, compare_tree(one, memory, stop));
+  CUKIT_TRY_ASSIGN(const bool there, compare_tree(origins, one, memory, stop));
   return there ? Result<Checked>(std::move(one))
                : fail(ErrorCode::expected_no, "there is no tree at {}", path.string());
 }
 
 Result<std::vector<Checked>> check_home(const store::Home& home, const std::stop_token& stop) {
   std::vector<Checked> result;
+  CUKIT_TRY_ASSIGN(const auto origins, find_origins(home));
   store::DigestMemory memory;
   for (const auto kind : {Checked::Kind::entry, Checked::Kind::tree}) {
     const bool entry = kind == Checked::Kind::entry;
@@ -231,17 +331,19 @@ Result<std::vector<Checked>> check_home(const store::Home& home, const std::stop
     }
     CUKIT_TRY_ASSIGN(const auto ids, list_directory(parent));
     for (const auto& id : ids) {
-      Checked one{.kind = kind,
-                  .id = id,
-                  .what = fmt::format("{} {}", entry ? "store entry" : "tree", id.substr(0, 16)),
-                  .path = parent / id};
+      Checked one{
+          .kind = kind,
+          .id = id,
+          .what = fmt::format("{} {}", entry ? "store entry" : "tree", printable(id.substr(0, 16))),
+          .path = parent / id};
       CUKIT_TRY_ASSIGN(const bool there, entry ? compare_entry(home, one, memory, stop)
-                                               : compare_tree(one, memory, stop));
+                                               : compare_tree(origins, one, memory, stop));
       if (there) {
         result.push_back(std::move(one));
       }
     }
   }
+  CUKIT_TRY(add_generations(home, result));
   return result;
 }
 
@@ -254,12 +356,13 @@ Result<void> repair(Session& session, std::vector<Checked>& checked) {
                                      cut_off == 1 ? "was" : "were"));
   }
   CUKIT_TRY_ASSIGN(const auto origins, find_origins(session.home));
+  repair_generations(session, checked);
   repair_entries(session, origins, checked);
   CUKIT_TRY(session.check_stop());
   repair_trees(session, origins, checked);
   CUKIT_TRY(session.check_stop());
   for (auto& one : checked) {
-    CUKIT_TRY(look_again(session.home, one, session.stop));
+    CUKIT_TRY(look_again(session.home, origins, one, session.stop));
   }
   return {};
 }

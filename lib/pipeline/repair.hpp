@@ -8,10 +8,10 @@
 namespace cukit::pipeline {
 
 struct Checked {
-  enum class Kind { entry, tree };
+  enum class Kind { entry, tree, generation };
   enum class Repair { none, repaired, removed, failed };
   Kind kind = Kind::entry;
-  std::string id;   ///< key or id
+  std::string id;   ///< key, id, or name/number
   std::string what; ///< for people: "tree 4f0c...", or what the user called it
   fs::path path;
   std::vector<store::Difference> differences = {};
@@ -21,10 +21,12 @@ struct Checked {
   [[nodiscard]] bool is_clean() const { return differences.empty() && !unreadable; }
 };
 
-/// One tree, wherever it stands.
-Result<Checked> check_tree(const fs::path& path, std::string what, store::DigestMemory& memory,
-                           const std::stop_token& stop);
-/// All entries and trees of a home; the system store below it is not looked at.
+/// One tree, wherever it stands; its record is compared with what the home's generations know of
+/// it.
+Result<Checked> check_tree(const store::Home& home, const fs::path& path, std::string what,
+                           store::DigestMemory& memory, const std::stop_token& stop);
+/// All entries and trees of a home, and of its generations those that cannot be read; the system
+/// store below it is not looked at.
 Result<std::vector<Checked>> check_home(const store::Home& home, const std::stop_token& stop);
 
 /// Repairs whatever is not clean, and looks at it again. What cannot be repaired says why; the

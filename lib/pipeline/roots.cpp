@@ -2,18 +2,37 @@
 
 #include "base/stale.hpp"
 #include "names/folder.hpp"
+#include "names/mend.hpp"
 
 #include <sys/stat.h>
 
 namespace cukit::pipeline {
 
-Result<std::vector<NamedGeneration>> all_generations(const store::Home& home) {
+namespace {
+
+/// What can be read of a name, and what cannot.
+void add_readable(const store::Home& home, const std::string& name, int current,
+                  std::vector<NamedGeneration>& result, std::vector<Error>& damaged) {
+  const auto found = names::readable_generations(home, name, damaged);
+  for (const auto& generation : found) {
+    result.push_back({name, generation, generation.number == current});
+  }
+}
+
+} // namespace
+
+Result<std::vector<NamedGeneration>> all_generations(const store::Home& home,
+                                                     std::vector<Error>* damaged) {
   std::vector<NamedGeneration> result;
   CUKIT_TRY_ASSIGN(const auto names, names::list_all(home));
   for (const auto& name : names) {
     // A `current` that leads nowhere makes no generation less of a root.
     const auto current = names::current(home, name);
     const int number = current && *current ? (*current)->number : 0;
+    if (damaged != nullptr) {
+      add_readable(home, name, number, result, *damaged);
+      continue;
+    }
     CUKIT_TRY_ASSIGN(auto generations, names::generations(home, name));
     for (auto& generation : generations) {
       const bool is_current = generation.number == number;
@@ -36,15 +55,14 @@ void add_keys(const lock::Lock& lock, std::set<std::string>& keys) {
 
 namespace {
 
-Result<std::set<std::string>> entries_of(const std::string& name,
+Result<std::set<std::string>> entries_of(const store::Home& home, const std::string& name,
                                          const names::Generation& generation) {
-  auto lock =
-      lock::read(generation.lock, fmt::format("names/{}/gen/{}/lock", name, generation.number));
+  auto lock = lock::read(generation.lock, names::lock_path(home, name, generation.number).string());
   if (!lock) {
     auto error = std::move(lock.error())
                      .under(fmt::format("cannot tell what generation {} of {} needs",
                                         generation.number, name));
-    error.hint = "use the cukit that made it, or drop the name with `cukit gc --name " + name + "`";
+    error.hint = "`cukit verify --repair` removes what is damaged; of a newer cukit, use that one";
     return tl::unexpected<Error>(std::move(error));
   }
   std::set<std::string> keys;
@@ -82,7 +100,7 @@ Result<Roots> RootsMemory::read(const store::Home& home, const std::set<Generati
         }
         known.entries = by_lock_[sha256_of(generation->lock).hex()];
         if (!known.entries) {
-          CUKIT_TRY_ASSIGN(auto keys, entries_of(name, *generation));
+          CUKIT_TRY_ASSIGN(auto keys, entries_of(home, name, *generation));
           known.entries = std::make_shared<const std::set<std::string>>(std::move(keys));
           by_lock_[sha256_of(generation->lock).hex()] = known.entries;
         }

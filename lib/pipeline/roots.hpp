@@ -16,8 +16,10 @@ struct NamedGeneration {
   bool current = false;
 };
 
-/// By name, oldest first within a name.
-Result<std::vector<NamedGeneration>> all_generations(const store::Home& home);
+/// By name, oldest first within a name. A generation that cannot be read is an error; with
+/// `damaged` it is told there, and the others are given.
+Result<std::vector<NamedGeneration>> all_generations(const store::Home& home,
+                                                     std::vector<Error>* damaged = nullptr);
 
 struct Roots {
   std::set<std::string> trees;   ///< ids

@@ -1,5 +1,6 @@
 #include "pipeline/trees.hpp"
 
+#include "base/kept_file.hpp"
 #include "base/strings.hpp"
 #include "base/temporary.hpp"
 #include "base/user_file.hpp"
@@ -7,6 +8,7 @@
 #include "pipeline/jit_caches.hpp"
 #include "pipeline/prefix.hpp"
 #include "store/replace.hpp"
+#include "store/system_store.hpp"
 
 namespace cukit::pipeline {
 
@@ -58,6 +60,9 @@ Result<assemble::Tree> build_in_home(Session& session, const lock::Lock& lock,
   }
   // Held before anybody can see it, so that no gc comes between this and the name.
   CUKIT_TRY_ASSIGN(const auto hold, store::FolderHold::shared(folder));
+  if (path_exists(path) && !is_kept_folder(path)) { // no tree, but it bars the place of one
+    CUKIT_TRY(store::move_out(path, staging.path() / "barrier"));
+  }
   CUKIT_TRY(rename_no_replace(folder, path));
   CUKIT_TRY(assemble::seal_tree(path));
   if (full) {
@@ -68,14 +73,17 @@ Result<assemble::Tree> build_in_home(Session& session, const lock::Lock& lock,
 
 } // namespace
 
-fs::path tree_path(const store::Home& home, const Sha256& id) {
-  return home.tree(id.hex());
+Result<assemble::Tree> open_standing(const store::Home& home, const Sha256& id) {
+  const auto path = home.tree(id.hex());
+  CUKIT_TRY(store::check_use(home, path));
+  return assemble::open_tree(path);
 }
 
 Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
   CUKIT_TRY_ASSIGN(const auto* part, part_of(session, lock));
   const auto id = lock::tree_id(lock, *part);
-  if (auto tree = assemble::open_tree(tree_path(session.home, id))) {
+  CUKIT_TRY(store::check_use(session.home, session.home.tree(id.hex())));
+  if (auto tree = open_standing(session.home, id)) {
     return Built{std::move(*tree), false};
   }
   CUKIT_TRY(store::prepare(session.home));
@@ -90,10 +98,11 @@ Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
   if (standing) {
     return Built{std::move(*standing), true};
   }
-  if (folder_exists(path / ".cukit")) { // nobody else builds it now: it is damaged
+  if (is_kept_folder(path) &&
+      is_kept_folder(path / ".cukit")) { // nobody else builds it now: it is damaged
     return tl::unexpected<Error>(std::move(standing.error()));
   }
-  if (folder_exists(path)) { // a removal in place that was killed
+  if (is_kept_folder(path)) { // a removal in place that was killed
     CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(session.home));
     CUKIT_TRY(store::move_out(path, staging.path() / "rest"));
   }

@@ -8,8 +8,9 @@
 
 namespace cukit::pipeline {
 
-/// Where the tree stands, also in the system store, or where it would be built.
-fs::path tree_path(const store::Home& home, const Sha256& id);
+/// The tree that stands in the home, or in the system store below it; an error too when others
+/// could change what the system store has of it.
+Result<assemble::Tree> open_standing(const store::Home& home, const Sha256& id);
 
 /// The tree of the lock's platform; `made` tells whether it was built now.
 struct Built {

@@ -60,13 +60,13 @@ Result<bool> already_done(Session& session, UpResult& result) {
   if (part == nullptr || !takes_name(session) || result.locked.changed) {
     return false;
   }
-  auto tree =
-      assemble::open_tree(tree_path(session.home, lock::tree_id(result.locked.lock, *part)));
+  auto tree = open_standing(session.home, lock::tree_id(result.locked.lock, *part));
   if (!tree) {
     return false; // not there, or damaged: building it says so
   }
   names::Generation wanted = generation_of(session, result, *tree);
-  CUKIT_TRY_ASSIGN(const auto current, names::current(session.home, result.name));
+  const auto read = names::current(session.home, result.name);
+  const auto current = read ? *read : std::nullopt; // one that cannot be read is made anew
   if (!current || !names::same_toolkit(*current, wanted)) {
     return false;
   }
@@ -85,13 +85,23 @@ Result<bool> already_done(Session& session, UpResult& result) {
   return true;
 }
 
+/// What a dead run left is no reason not to go on.
+void tidy(Session& session) {
+  const auto swept = store::sweep(session.home);
+  if (!swept) {
+    session.progress.say(fmt::format("note: what a dead run left stays: {}{}",
+                                     swept.error().message,
+                                     swept.error().hint.empty() ? "" : "; " + swept.error().hint));
+  }
+}
+
 Outcome<UpResult> start(Session& session, const fs::path& manifest_path) {
   UpResult result;
   CUKIT_TRY_ASSIGN(result.locked, ensure_lock(session, manifest_path));
   // What a killed run left, also one that had finished everything but its own tidying.
   // Looked at first: a run that has nothing to do writes nothing, not even a lock.
   if (const auto left = list_directory(session.home.staging()); left && !left->empty()) {
-    CUKIT_TRY(store::sweep(session.home));
+    tidy(session);
   }
   sweep_temporary(temporary_folder(session.environment));
   result.name = takes_name(session) ? result.locked.manifest.name.value : "";

@@ -1,5 +1,6 @@
 #include "pipeline/validation.hpp"
 
+#include "base/kept_file.hpp"
 #include "base/strings.hpp"
 #include "base/temporary.hpp"
 #include "host/compiler.hpp"
@@ -58,7 +59,7 @@ void ask_for_uuids(host::QuickGpus& gpus, const AskDevices& ask) {
 }
 
 std::optional<validate::Report> stored_report(const Session& session, const std::string& key) {
-  const auto text = read_file(session.home.reports() / (key + ".json"), limits::k_lock_bytes);
+  const auto text = read_kept(session.home.reports() / (key + ".json"), limits::k_lock_bytes);
   if (!text) {
     return std::nullopt;
   }
@@ -161,6 +162,21 @@ Result<Known> known_report(const Session& session, const Sha256& content,
   return known;
 }
 
+namespace {
+
+/// The folder may be gone since the tree was built, and something else may stand in the way.
+Result<void> store_report(const Session& session, const std::string& key,
+                          const validate::Report& report) {
+  CUKIT_TRY(store::prepare(session.home));
+  const auto file = session.home.reports() / (key + ".json");
+  if (is_kept_folder(file)) {
+    CUKIT_TRY(remove_tree(file));
+  }
+  return write_file_atomic(file, report.json().dump() + "\n");
+}
+
+} // namespace
+
 Result<validate::Report> validate_tree(Session& session, const assemble::Tree& tree,
                                        const ValidationPlan& plan, const std::string& key) {
   CUKIT_TRY_ASSIGN(const auto scratch, HeldDirectory::create(temporary_folder(session.environment),
@@ -178,8 +194,7 @@ Result<validate::Report> validate_tree(Session& session, const assemble::Tree& t
                    validate::run(out, host::devices(session.stop), session.progress, session.stop));
   CUKIT_TRY(session.check_stop());
   if (!key.empty()) {
-    CUKIT_TRY(
-        write_file_atomic(session.home.reports() / (key + ".json"), report.json().dump() + "\n"));
+    CUKIT_TRY(store_report(session, key, report));
   }
   return report;
 }

@@ -1,5 +1,6 @@
 #include "store/folder_check.hpp"
 
+#include "base/kept_file.hpp"
 #include "base/stale.hpp"
 #include "base/strings.hpp"
 #include "base/thread_pool.hpp"
@@ -26,13 +27,35 @@ struct Found {
   nlink_t names = 0;
 };
 
-/// Every path below a folder with what lstat says, folders included.
+/// Expected paths and the folders above them.
+using Known = std::set<std::string, std::less<>>;
+
+Known known_paths(const std::vector<ExpectedPath>& expected) {
+  Known known;
+  for (const auto& wanted : expected) {
+    for (auto path = wanted.path; !path.empty() && known.insert(path.text()).second;) {
+      path = path.parent();
+    }
+  }
+  return known;
+}
+
+/// Every path below a folder with what lstat says, folders included. What is in a folder that
+/// nobody expects is passed over: the folder is extra as a whole, however deep it is.
 class Walk {
 public:
-  explicit Walk(const std::vector<std::string>& ignored) : ignored_(ignored) {}
+  Walk(const std::vector<std::string>& ignored, const Known& known)
+      : ignored_(ignored), known_(known) {}
   Result<void> into(const fs::path& folder, const std::string& prefix) {
-    CUKIT_TRY_ASSIGN(const auto names, list_directory(folder));
-    for (const auto& name : names) {
+    const auto names = list_directory(folder);
+    if (!names && prefix.empty()) {
+      return tl::unexpected<Error>(names.error());
+    }
+    if (!names) {
+      unreadable[prefix.substr(0, prefix.size() - 1)] = names.error().message;
+      return {};
+    }
+    for (const auto& name : *names) {
       if (prefix.empty() && std::find(ignored_.begin(), ignored_.end(), name) != ignored_.end()) {
         continue;
       }
@@ -43,16 +66,18 @@ public:
       }
       found[prefix + name] = {info.st_mode, static_cast<std::uint64_t>(info.st_size), info.st_dev,
                               info.st_ino, info.st_nlink};
-      if (S_ISDIR(info.st_mode)) {
+      if (S_ISDIR(info.st_mode) && known_.contains(prefix + name)) {
         CUKIT_TRY(into(path, prefix + name + "/"));
       }
     }
     return {};
   }
   std::map<std::string, Found> found;
+  std::map<std::string, std::string> unreadable; ///< folder -> why
 
 private:
   const std::vector<std::string>& ignored_;
+  const Known& known_;
 };
 
 /// Findings of several threads and the first error that kept one from looking.
@@ -124,18 +149,14 @@ bool same_kind(const ExpectedPath& wanted, const Found& found, Findings& finding
   return true;
 }
 
-void name_extras(const std::map<std::string, Found>& found,
-                 const std::vector<ExpectedPath>& expected, Findings& findings) {
-  std::set<std::string, std::less<>> known;
-  for (const auto& wanted : expected) {
-    for (auto path = wanted.path; !path.empty() && known.insert(path.text()).second;) {
-      path = path.parent();
-    }
-  }
-  for (const auto& [path, info] : found) {
-    if (known.find(path) == known.end()) {
+void name_extras(const Walk& walk, const Known& known, Findings& findings) {
+  for (const auto& [path, info] : walk.found) {
+    if (!known.contains(path)) {
       findings.add(Kind::extra, S_ISDIR(info.mode) ? path + "/" : path);
     }
+  }
+  for (const auto& [path, why] : walk.unreadable) {
+    findings.add(Kind::modified, path + "/", why);
   }
 }
 
@@ -183,10 +204,14 @@ Result<std::vector<Difference>> compare_folder(const fs::path& folder,
                                                const std::vector<ExpectedPath>& expected,
                                                const std::vector<std::string>& ignored,
                                                const std::stop_token& stop, DigestMemory& memory) {
-  Walk walk(ignored);
+  if (!is_kept_folder(folder)) {
+    return tl::unexpected<Error>(other_kind(folder, "a folder"));
+  }
+  const auto known = known_paths(expected);
+  Walk walk(ignored, known);
   CUKIT_TRY(walk.into(folder, ""));
   Findings findings;
-  name_extras(walk.found, expected, findings);
+  name_extras(walk, known, findings);
   {
     ThreadPool pool;
     for (const auto& wanted : expected) {

@@ -11,14 +11,14 @@ namespace cukit::store {
 
 namespace {
 
-/// Empty: no such folder.
+/// Empty: no such folder; a link to one is none.
 Result<std::optional<Fd>> open_folder(const fs::path& folder) {
-  const int fd =
-      look_twice([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  const int fd = look_twice([&] { return ::open(folder.c_str(), flags); });
   if (fd >= 0) {
     return std::optional<Fd>(Fd(fd));
   }
-  if (errno == ENOENT || errno == ENOTDIR) {
+  if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) {
     return std::optional<Fd>();
   }
   return fail_errno(errno, "cannot open the folder {}", folder.string());
@@ -39,7 +39,7 @@ bool still_there(const Fd& fd, const fs::path& folder) {
   struct stat held {};
   struct stat now {};
   return ::fstat(fd.get(), &held) == 0 &&
-         look_twice([&] { return ::stat(folder.c_str(), &now); }) == 0 &&
+         look_twice([&] { return ::lstat(folder.c_str(), &now); }) == 0 &&
          held.st_dev == now.st_dev && held.st_ino == now.st_ino;
 }
 
@@ -85,10 +85,11 @@ Result<std::optional<FolderHold>> FolderHold::try_exclusive(const fs::path& fold
 
 Result<void> allow_move(const fs::path& folder) {
   struct stat info {};
-  if (look_twice([&] { return ::stat(folder.c_str(), &info); }) != 0) {
+  if (look_twice([&] { return ::lstat(folder.c_str(), &info); }) != 0) {
     return fail_errno(errno, "cannot look at {}", folder.string());
   }
-  if ((info.st_mode & S_IWUSR) == 0 && ::chmod(folder.c_str(), 0755) != 0) {
+  if (S_ISDIR(info.st_mode) && (info.st_mode & S_IWUSR) == 0 &&
+      ::chmod(folder.c_str(), 0755) != 0) {
     return fail_errno(errno, "cannot change the mode of {}", folder.string());
   }
   return {};

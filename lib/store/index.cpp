@@ -24,7 +24,7 @@ tl::unexpected<Error> damaged(const std::string& file, std::string_view why) {
   auto error = Error{.code = ErrorCode::integrity,
                      .message = fmt::format("the index of a store entry is damaged: {}", why),
                      .where = file};
-  error.hint = "remove the folder of this entry; the next run fetches it again";
+  error.hint = "`cukit verify --repair` fetches the entry again";
   return tl::unexpected<Error>(std::move(error));
 }
 

@@ -1,10 +1,10 @@
 #include "store/layout.hpp"
 
-#include "base/strings.hpp"
+#include "base/kept_file.hpp"
 #include "base/user_file.hpp"
+#include "store/home_check.hpp"
 #include "store/system_store.hpp"
 
-#include <charconv>
 #include <system_error>
 
 namespace cukit::store {
@@ -30,29 +30,6 @@ Result<fs::path> xdg_folder(const Environment& environment, std::string_view var
   auto error = Error{.code = ErrorCode::host, .message = "there is no home folder to keep data in"};
   error.hint = "set CUKIT_HOME to a folder you may write";
   return tl::unexpected<Error>(std::move(error));
-}
-
-Result<void> check_version(const fs::path& file) {
-  CUKIT_TRY_ASSIGN(const std::string text, read_file(file, 64));
-  const std::string_view digits = trim(text);
-  int version = 0;
-  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
-  if (status != std::errc() || end != digits.data() + digits.size() || version < 1) {
-    auto error = Error{.code = ErrorCode::host,
-                       .message = fmt::format("`{}` is no version of a layout", printable(digits)),
-                       .where = file.string()};
-    error.hint = "point CUKIT_HOME at another folder";
-    return tl::unexpected<Error>(std::move(error));
-  }
-  if (version > k_layout_version) {
-    auto error = Error{.code = ErrorCode::host,
-                       .message = fmt::format("the folder has layout {}, this cukit knows up to {}",
-                                              version, k_layout_version),
-                       .where = file.string()};
-    error.hint = "use the newer cukit that made it, or point CUKIT_HOME at another folder";
-    return tl::unexpected<Error>(std::move(error));
-  }
-  return {};
 }
 
 } // namespace
@@ -92,7 +69,8 @@ Result<Home> find_home(const Environment& environment) {
   const auto system = system_root(environment);
   if (!system.empty() && system != home.root && folder_exists(system)) {
     CUKIT_TRY(check_system_store(system));
-    home.system = system;
+    // A folder of that name without a version is somebody's else.
+    home.system = path_exists(system / "version") ? system : fs::path();
   }
   return home;
 }
@@ -112,16 +90,16 @@ Result<void> prepare(const Home& home) {
   if (home.is_system) {
     CUKIT_TRY(check_system_owner(home.root));
   }
+  CUKIT_TRY(check_home(home)); // before anything is made in a folder we do not understand
+  CUKIT_TRY(check_folders(home));
+  CUKIT_TRY(make_directories(home.root));
   const fs::path version = home.root / "version";
-  if (path_exists(version)) {
-    CUKIT_TRY(check_version(version)); // before anything is made in a folder we do not understand
+  if (!path_exists(version)) {
+    CUKIT_TRY(write_file_atomic(version, fmt::format("{}\n", k_layout_version)));
   }
   for (const auto& folder : {home.store(), home.trees(), home.names(), home.reports(),
                              home.staging(), home.locks(), home.logs(), home.cache}) {
     CUKIT_TRY(make_directories(folder));
-  }
-  if (!path_exists(version)) {
-    CUKIT_TRY(write_file_atomic(version, fmt::format("{}\n", k_layout_version)));
   }
   return {};
 }
@@ -132,6 +110,10 @@ FileLock::WithoutLocks without_locks(const Home& home) {
 
 Result<FileLock> lock(const Home& home, const std::string& name, FileLock::Mode mode,
                       const std::stop_token& stop, const std::function<void(int)>& on_wait) {
+  CUKIT_TRY(check_kept_folder(home.locks()));
+  if (folder_exists(home.root)) {
+    CUKIT_TRY(make_directories(home.locks())); // somebody may have removed it since prepare()
+  }
   return FileLock::acquire(home.locks() / name, mode, stop, on_wait, without_locks(home));
 }
 

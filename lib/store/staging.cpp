@@ -4,7 +4,8 @@
 //   never sees the moment between
 //                  the two; held exclusively only while the sweep tries the locks;
 //   staging-sweep  one sweep at a time, so that two do not remove the same folder.
-#include "store/layout.hpp"
+#include "base/kept_file.hpp"
+#include "store/home_check.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -46,17 +47,24 @@ std::int64_t last_touch(const fs::path& folder) {
   return last;
 }
 
-/// True when nobody holds the folder: whoever made it is dead, so nobody will lock it again.
-Result<bool> is_free(const Home& home, const fs::path& folder) {
+/// As Staging::create() makes it; anything else was never held by anybody.
+bool is_lock(const fs::path& file) {
+  struct stat info {};
+  return ::lstat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
+         (info.st_mode & 0600U) == 0600U;
+}
+
+/// True when nobody holds the folder: whoever made it is dead, so nobody will lock it again. What
+/// is no folder with a lock is rubbish, and one that cannot be looked at stays.
+bool is_free(const Home& home, const fs::path& folder) {
   const fs::path file = folder / k_lock_name;
-  if (!path_exists(file)) {
+  if (!is_kept_folder(folder) || !is_lock(file)) {
     return true;
   }
   // Shared: that fails while the maker lives, and does not write into the file, whose age counts.
-  auto own = FileLock::try_acquire(file, FileLock::Mode::shared, without_locks(home));
-  if (!own) {
-    // Without the file its maker tidies the folder away at this moment.
-    return path_exists(file) ? Result<bool>(tl::unexpected<Error>(std::move(own.error()))) : true;
+  const auto own = FileLock::try_acquire(file, FileLock::Mode::shared, without_locks(home));
+  if (!own) { // without the file its maker tidies the folder away at this moment
+    return !path_exists(file);
   }
   return own->has_value();
 }
@@ -66,6 +74,8 @@ Result<bool> is_free(const Home& home, const fs::path& folder) {
 Result<std::vector<fs::path>> abandoned(const Home& home, std::chrono::seconds age,
                                         std::int64_t now) {
   std::vector<fs::path> folders;
+  CUKIT_TRY(check_home(home));
+  CUKIT_TRY(check_kept_folder(home.staging()));
   if (!folder_exists(home.staging())) {
     return folders;
   }
@@ -77,8 +87,7 @@ Result<std::vector<fs::path>> abandoned(const Home& home, std::chrono::seconds a
     if (age.count() > 0 && now - last_touch(folder) <= age.count()) {
       continue;
     }
-    CUKIT_TRY_ASSIGN(const bool free, is_free(home, folder));
-    if (free) {
+    if (is_free(home, folder)) {
       folders.push_back(folder);
     }
   }
@@ -95,6 +104,9 @@ Result<Staging> Staging::create(const Home& home) {
 }
 
 Result<std::vector<fs::path>> sweep(const Home& home, std::chrono::seconds age, std::int64_t now) {
+  CUKIT_TRY(check_home(home));
+  CUKIT_TRY(check_kept_folder(home.locks()));
+  CUKIT_TRY(make_directories(home.locks()));
   CUKIT_TRY_ASSIGN(const auto only,
                    FileLock::try_acquire(home.locks() / "staging-sweep", FileLock::Mode::exclusive,
                                          without_locks(home)));
@@ -102,8 +114,14 @@ Result<std::vector<fs::path>> sweep(const Home& home, std::chrono::seconds age, 
     return std::vector<fs::path>();
   }
   CUKIT_TRY_ASSIGN(auto folders, abandoned(home, age, now));
-  for (const auto& folder : folders) {
-    CUKIT_TRY(remove_tree(folder));
+  std::optional<Error> first;
+  for (const auto& folder : folders) { // what cannot be removed keeps nobody from the rest
+    if (auto removed = remove_tree(folder); !removed && !first) {
+      first = std::move(removed).error();
+    }
+  }
+  if (first) {
+    return tl::unexpected<Error>(*std::move(first));
   }
   return folders;
 }

@@ -1,7 +1,9 @@
 #include "store/store.hpp"
 
+#include "base/kept_file.hpp"
 #include "store/folder_check.hpp"
 #include "store/index.hpp"
+#include "store/system_store.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -27,14 +29,15 @@ Result<void> check_key(std::string_view key) {
 
 fs::path Store::find(const std::string& key) const {
   const fs::path own = folder(key);
-  if (home_.system.empty() || path_exists(own / "index")) {
+  if (home_.system.empty() || is_kept_file(own / "index")) {
     return own;
   }
   return home_.system / "store" / key;
 }
 
 bool Store::has(const std::string& key) const {
-  return path_exists(find(key) / "index");
+  const auto place = find(key);
+  return is_kept_folder(place) && is_kept_file(place / "index");
 }
 
 Result<Entry> Store::read(const std::string& key) const {
@@ -44,8 +47,12 @@ Result<Entry> Store::read(const std::string& key) const {
   if (!hold) {
     return fail(ErrorCode::expected_no, "the store has no entry {}", key);
   }
+  CUKIT_TRY(check_use(home_, place));
   const fs::path index = place / "index";
-  CUKIT_TRY_ASSIGN(const std::string text, read_file(index, k_index_bytes));
+  CUKIT_TRY_ASSIGN(const std::string text, read_kept(index, k_index_bytes));
+  if (!is_kept_folder(place / "files")) {
+    return tl::unexpected<Error>(other_kind(place / "files", "a folder"));
+  }
   CUKIT_TRY_ASSIGN(auto list, read_index(text, index.string()));
   return Entry{key, place / "files", std::move(list),
                std::make_shared<const FolderHold>(std::move(*hold))};
@@ -67,8 +74,8 @@ Result<Entry> Store::publish(const Staging& staged, const std::string& key,
   // Held before anybody can see it, so that no gc comes between.
   CUKIT_TRY_ASSIGN(auto hold, FolderHold::shared(staged.path() / "entry"));
   CUKIT_TRY_ASSIGN(bool ours, rename_no_replace(staged.path() / "entry", folder(key)));
-  if (!ours && !path_exists(folder(key) / "index")) { // a removal in place that was killed
-    CUKIT_TRY(move_out(folder(key), staged.path() / "rest"));
+  if (!ours && !has(key)) { // no entry, but something that bars its place
+    CUKIT_TRY(move_out(folder(key), staged.path() / "barrier"));
     CUKIT_TRY_ASSIGN(ours, rename_no_replace(staged.path() / "entry", folder(key)));
   }
   if (ours && hold) {

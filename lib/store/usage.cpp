@@ -1,55 +1,81 @@
 #include "store/usage.hpp"
 
+#include "base/fd.hpp"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace cukit::store {
 
 namespace {
 
+constexpr int k_folder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr std::uint64_t k_block = 512; // the unit of st_blocks, whatever the file system's own is
 
+/// Visits what lies in the folder and gives the folders among it.
 template <typename Visit>
-Result<void> walk(int parent, const std::string& name, const std::string& shown,
-                  const Visit& visit) {
-  const int fd = ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) {
-    return errno == ENOENT ? Result<void>() : fail_errno(errno, "cannot open {}", shown);
-  }
-  DIR* const stream = ::fdopendir(fd);
+std::vector<std::string> folders_of(const Fd& folder, const Visit& visit) {
+  std::vector<std::string> folders;
+  const int copy = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const stream = copy < 0 ? nullptr : ::fdopendir(copy);
   if (stream == nullptr) {
-    const int number = errno;
-    ::close(fd);
-    return fail_errno(number, "cannot list {}", shown);
+    return folders;
   }
-  Result<void> result;
   while (const dirent* entry =
              ::readdir(stream)) { // NOLINT(concurrency-mt-unsafe): the stream is ours
     const std::string child = entry->d_name;
     struct stat info {};
     if (child == "." || child == ".." ||
-        ::fstatat(fd, child.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+        ::fstatat(folder.get(), child.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
       continue; // itself, or just removed
     }
     visit(info);
     if (S_ISDIR(info.st_mode)) {
-      result = walk(fd, child, shown + "/" + child, visit);
-      if (!result) {
-        break;
-      }
+      folders.push_back(child);
     }
   }
-  ::closedir(stream); // closes fd too
-  return result;
+  ::closedir(stream); // closes the copy too
+  return folders;
+}
+
+/// One folder is open at a time, so that neither depth nor number of folders counts. What may not
+/// be read is counted as what it is itself.
+template <typename Visit> Result<void> walk(const fs::path& top, const Visit& visit) {
+  Fd here(::open(top.c_str(), k_folder));
+  if (!here.is_open()) {
+    return errno == ENOENT ? Result<void>() : fail_errno(errno, "cannot open {}", top.string());
+  }
+  std::vector<std::vector<std::string>> to_do{folders_of(here, visit)};
+  while (true) {
+    if (!to_do.back().empty()) {
+      const auto name = std::move(to_do.back().back());
+      to_do.back().pop_back();
+      Fd below(::openat(here.get(), name.c_str(), k_folder));
+      if (below.is_open() && ::faccessat(below.get(), "..", F_OK, 0) == 0) { // there is a way back
+        here = std::move(below);
+        to_do.push_back(folders_of(here, visit));
+      }
+      continue;
+    }
+    to_do.pop_back();
+    if (to_do.empty()) {
+      return {};
+    }
+    Fd above(::openat(here.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!above.is_open()) {
+      return fail_errno(errno, "cannot go through {}", top.string());
+    }
+    here = std::move(above);
+  }
 }
 
 } // namespace
 
 Result<void> Usage::add(const fs::path& folder) {
-  return walk(AT_FDCWD, folder.string(), folder.string(),
-              [this](const struct stat& info) { count(info); });
+  return walk(folder, [this](const struct stat& info) { count(info); });
 }
 
 void Usage::add_file(const fs::path& file) {

@@ -101,6 +101,53 @@ TEST_F(SystemStore, one_that_others_can_write_is_refused) {
   run({"list", "--system"}, 2);
 }
 
+TEST_F(SystemStore, a_tree_or_a_name_of_it_that_others_can_change_is_refused) {
+  const auto tree = system_ / "trees" / names_in("trees").front();
+  const auto expect_refused = [&](const fs::path& path) {
+    for (const auto& command : std::vector<std::vector<std::string>>{
+             {"env", "demo"}, {"run", "demo", "--", "/bin/true"}, {"env", tree.string()}}) {
+      const bool is_name = path.string().find("/names/") != std::string::npos;
+      if (is_name && command.back() == tree.string()) {
+        EXPECT_THAT(run(command), HasSubstr("CUDA_HOME")); // no name was asked for
+        continue;
+      }
+      EXPECT_THAT(run(command, command.front() == "run" ? 125 : 6),
+                  AllOf(HasSubstr("not safe to use"), HasSubstr(path.string()),
+                        HasSubstr("CUKIT_SYSTEM_HOME=none")));
+    }
+  };
+  for (const auto& path :
+       {tree, tree / "bin", tree / "bin/nvcc", tree / ".cukit", tree / ".cukit/input",
+        system_ / "names/demo", system_ / "names/demo/gen", system_ / "names/demo/gen/1",
+        system_ / "names/demo/gen/1/tree"}) {
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    for (const unsigned bits : {0002U, 0020U}) {
+      ASSERT_EQ(::chmod(path.c_str(), info.st_mode | bits), 0);
+      expect_refused(path);
+    }
+    ASSERT_EQ(::chmod(path.c_str(), info.st_mode), 0);
+    if (::chown(path.c_str(), 12345, 12345) == 0) { // needs root
+      expect_refused(path);
+      ASSERT_EQ(::chown(path.c_str(), info.st_uid, info.st_gid), 0);
+    }
+    run({"env", "demo"});
+  }
+}
+
+TEST_F(SystemStore, what_others_can_change_goes_into_no_private_tree) {
+  const auto manifest = playground.write("demo.yaml", manifest_of("demo", "13.0.188")).string();
+  const auto tree = system_ / "trees" / names_in("trees").front();
+  ASSERT_EQ(::chmod((tree / "bin/nvcc").c_str(), 0777), 0);
+  EXPECT_THAT(run({"up", "--no-validate", manifest}, 6), HasSubstr("not safe to use"));
+  ASSERT_TRUE(remove_tree(tree));
+  const auto entry = system_ / "store" / names_in("store").front();
+  ASSERT_EQ(::chmod((entry / "index").c_str(), 0666), 0);
+  EXPECT_THAT(run({"up", "--no-validate", manifest}, 6), HasSubstr((entry / "index").string()));
+  playground.environment.set("CUKIT_SYSTEM_HOME", "none");
+  run({"up", "--no-validate", manifest});
+}
+
 TEST_F(SystemStore, one_that_another_user_owns_is_refused) {
   if (::chown(system_.c_str(), 12345, 12345) != 0) {
     GTEST_SKIP() << "giving a folder away needs root";

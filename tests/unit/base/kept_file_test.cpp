@@ -75,15 +75,6 @@ TEST_F(KeptFile, a_pipe_that_the_shell_handed_over_is_read_to_its_end) {
   ::close(ends[0]);
 }
 
-TEST_F(KeptFile, an_output_may_be_a_file_or_nothing) {
-  write("there", "text");
-  EXPECT_TRUE(check_output(at("there")));
-  EXPECT_TRUE(check_output(at("nothing")));
-  const auto device = check_output("/dev/null");
-  ASSERT_FALSE(device);
-  EXPECT_EQ(device.error().code, ErrorCode::usage);
-}
-
 class RemoveTree : public KeptFile {
 protected:
   static void make_deep(const fs::path& folder, int levels) {

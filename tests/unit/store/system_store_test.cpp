@@ -35,6 +35,8 @@ TEST_F(SystemStoreTest, stands_in_opt_unless_said_otherwise) {
 }
 
 TEST_F(SystemStoreTest, is_looked_in_second) {
+  EXPECT_TRUE(find_home(environment_)->system.empty()); // a folder that cukit never prepared
+  ASSERT_TRUE(create_file(root_ / "version", "1\n"));
   const auto home = find_home(environment_);
   ASSERT_TRUE(home);
   EXPECT_EQ(home->system, root_);
