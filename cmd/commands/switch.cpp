@@ -1,7 +1,7 @@
 // switch and rollback: the name points at another of its generations.
 #include "base/strings.hpp"
 #include "commands/summary.hpp"
-#include "names/names.hpp"
+#include "names/mend.hpp"
 #include "pipeline/reference.hpp"
 
 #include <algorithm>
@@ -52,7 +52,8 @@ Result<names::Generation> generation_of(const store::Home& home,
                                         const std::string& name) {
   CUKIT_TRY_ASSIGN(const auto lock, pipeline::lock_of(home, reference));
   const auto text = lock::write(lock);
-  CUKIT_TRY_ASSIGN(const auto all, names::generations(home, name));
+  std::vector<Error> damaged; // `list` and `verify` name it
+  const auto all = names::readable_generations(home, name, damaged);
   const auto found =
       std::find_if(all.rbegin(), all.rend(), [&](const auto& one) { return one.lock == text; });
   if (found == all.rend()) {

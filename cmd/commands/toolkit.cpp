@@ -1,6 +1,6 @@
 // A tree as a person names it on the command line.
 #include "cli.hpp"
-#include "names/names.hpp"
+#include "names/mend.hpp"
 #include "pipeline/reference.hpp"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ Result<std::string> remark_on(const Invocation& invocation, const store::Home& h
   bool has_passed = false;
   for (const auto& place : {std::optional(home), home.system_home()}) {
     if (place) {
-      CUKIT_TRY_ASSIGN(const auto all, names::generations(*place, manifest.name.value));
+      std::vector<Error> damaged; // `list` and `verify` name it
+      const auto all = names::readable_generations(*place, manifest.name.value, damaged);
       has_passed = has_passed || std::any_of(all.begin(), all.end(), [&](const auto& one) {
                      return one.tree == tree.id.hex();
                    });

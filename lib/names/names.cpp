@@ -7,6 +7,7 @@
 // A generation is filled in staging/ and appears by one rename, so one that is there is whole;
 // a new one has a higher number than all that are there.
 #include "names/folder.hpp"
+#include "names/mend.hpp"
 #include "store/system_store.hpp"
 
 #include <algorithm>
@@ -80,7 +81,8 @@ Result<bool> has_generation(const store::Home& home, const std::string& name,
   if (now && *now && is_it(**now)) { // the usual case reads one generation
     return true;
   }
-  CUKIT_TRY_ASSIGN(const auto all, generations(home, name));
+  std::vector<Error> damaged; // `list` and `verify` name it
+  const auto all = readable_generations(home, name, damaged);
   return std::any_of(all.begin(), all.end(), is_it);
 }
 

@@ -116,7 +116,8 @@ Result<Reference> find_word(const store::Home& home, const std::string& text) {
 Result<lock::Lock> lock_of_tree(const store::Home& home, const fs::path& folder) {
   CUKIT_TRY_ASSIGN(const auto tree, assemble::open_tree(folder));
   for (const auto& place : homes(home)) {
-    CUKIT_TRY_ASSIGN(const auto all, all_generations(place));
+    std::vector<Error> damaged; // what can be read may know the tree
+    CUKIT_TRY_ASSIGN(const auto all, all_generations(place, &damaged));
     auto found = std::find_if(all.begin(), all.end(), [&](const NamedGeneration& one) {
       return one.current && one.generation.tree == tree.id.hex();
     });
