@@ -163,6 +163,9 @@ protected:
   /// Puts each of the barriers in the place of `what` in the home and uses the home.
   void expect_harmless(const fs::path& what) {
     for (const auto& barrier : barriers()) {
+      if (what.is_absolute() && barrier.name == std::string_view("a link to nothing")) {
+        continue; // beside the manifest a link is its owner's: the lock goes where it leads
+      }
       begin_anew();
       const auto at = place_of(what);
       ASSERT_TRUE(remove_tree(at));
