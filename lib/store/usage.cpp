@@ -1,6 +1,7 @@
 #include "store/usage.hpp"
 
 #include "base/fd.hpp"
+#include "base/kept_file.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -75,6 +76,10 @@ template <typename Visit> Result<void> walk(const fs::path& top, const Visit& vi
 } // namespace
 
 Result<void> Usage::add(const fs::path& folder) {
+  if (!is_kept_folder(folder)) { // a file, a link or a pipe that somebody left there
+    add_file(folder);
+    return {};
+  }
   return walk(folder, [this](const struct stat& info) { count(info); });
 }
 

@@ -14,11 +14,8 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 
 /// Waits until the build has said that it is there.
-void expect_started(const Running& running) {
-  for (int i = 0; i < 600 && running.output().find("building") == std::string::npos; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  EXPECT_THAT(running.output(), HasSubstr("building"));
+void expect_started(Running& running) {
+  EXPECT_TRUE(running.says("building", seconds(60))) << running.output();
 }
 
 TEST(Watch, ends_a_build_when_it_is_told_to_end) {

@@ -290,6 +290,17 @@ TEST_F(HostileState, rubbish_in_staging_goes_with_the_next_up) {
   EXPECT_THAT(playground.names_in("staging"), ::testing::IsEmpty());
 }
 
+TEST_F(HostileState, rubbish_that_is_no_folder_is_collected) {
+  begin_anew();
+  const auto staging = playground.home() / "staging";
+  fs::create_directory_symlink(outside_ / "folder", staging / "link");
+  ASSERT_EQ(::mkfifo((staging / "pipe").c_str(), 0644), 0);
+  put_text(staging / "file", "a file");
+  EXPECT_THAT(run({"gc", "--staging-age", "0s"}), HasSubstr((staging / "file").string()));
+  EXPECT_EQ(photograph(outside_), before_);
+  EXPECT_THAT(playground.names_in("staging"), ::testing::IsEmpty());
+}
+
 TEST_F(HostileState, in_the_place_of_a_stored_file_goes_into_no_tree) {
   for (const auto& barrier : barriers()) {
     begin_anew();

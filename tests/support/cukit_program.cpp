@@ -144,4 +144,18 @@ std::string Running::output() const {
   return read_file(log_, 1U << 20U).value_or("");
 }
 
+bool Running::says(const std::string& text, std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (output().find(text) == std::string::npos) {
+    siginfo_t ended{};
+    if (std::chrono::steady_clock::now() > deadline ||
+        ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        ended.si_pid == pid_) {
+      return output().find(text) != std::string::npos;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
 } // namespace cukit::test

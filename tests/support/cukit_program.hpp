@@ -45,6 +45,8 @@ public:
   /// program is then left alone.
   int wait(std::chrono::milliseconds limit);
   [[nodiscard]] std::string output() const; ///< both streams so far
+  /// Whether its output holds `text`, now or before the time is over or the program ends.
+  bool says(const std::string& text, std::chrono::milliseconds limit);
 
 private:
   fs::path log_;
