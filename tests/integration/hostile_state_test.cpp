@@ -3,6 +3,7 @@
 #include "store_fixture.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <sys/socket.h>
@@ -45,12 +46,13 @@ bool put_socket(const fs::path& at) {
   return bound;
 }
 
+/// Deeper than a process has descriptors.
 bool put_deep_folders(const fs::path& at) {
   const auto begin = fs::current_path();
   fs::create_directory(at);
   std::error_code error;
   fs::current_path(at, error);
-  for (int level = 0; level < 3000 && !error; ++level) {
+  for (int level = 0; level < 1100 && !error; ++level) {
     ::mkdir("d", 0755);
     error = ::chdir("d") == 0 ? std::error_code() : std::error_code(errno, std::generic_category());
   }
@@ -160,9 +162,16 @@ protected:
     EXPECT_EQ(photograph(outside_), before_) << where;
     return done;
   }
-  /// Puts each of the barriers in the place of `what` in the home and uses the home.
+  /// Puts barriers in the place of `what` in the home and uses the home: each third of them,
+  /// another third for the next place, or all with CUKIT_TEST_PAIRS=all, which takes many minutes.
   void expect_harmless(const fs::path& what) {
+    const auto* pairs = std::getenv("CUKIT_TEST_PAIRS");
+    const bool all = pairs != nullptr && pairs == std::string_view("all");
+    auto turn = what.string().size();
     for (const auto& barrier : barriers()) {
+      if (++turn % 3 != 0 && !all) {
+        continue;
+      }
       if (what.is_absolute() && barrier.name == std::string_view("a link to nothing")) {
         continue; // beside the manifest a link is its owner's: the lock goes where it leads
       }
