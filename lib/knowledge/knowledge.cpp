@@ -31,7 +31,6 @@ struct Knowledge::State {
   Lazy<std::map<std::string, Sha256>> pins;
   Lazy<std::vector<ReleaseTable>> tables;
   Lazy<std::vector<TorchRelease>> torch_releases;
-  Lazy<std::vector<MixingRule>> mixing_rules;
   Lazy<std::vector<LeastGlibc>> least_glibc;
 
   template <typename T>
@@ -163,12 +162,6 @@ Result<const std::map<std::string, Sha256>*> Knowledge::pins() const {
 Result<const std::vector<TorchRelease>*> Knowledge::torch_releases() const {
   return state_->lazily(state_->torch_releases, [&] {
     return state_->parse_file("knowledge/torch-releases.yaml", parse_torch_releases);
-  });
-}
-
-Result<const std::vector<MixingRule>*> Knowledge::mixing_rules() const {
-  return state_->lazily(state_->mixing_rules, [&] {
-    return state_->parse_file("knowledge/mixing-rules.yaml", parse_mixing_rules);
   });
 }
 

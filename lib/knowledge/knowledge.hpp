@@ -136,17 +136,6 @@ struct TorchRelease {
   std::string doubt; ///< the keys that are less sure, or empty
 };
 
-/// What goes wrong where parts of CUDA are mixed.
-struct MixingRule {
-  std::string id;
-  std::string level;    ///< error, warn, info, allow, uncertain
-  std::string enforced; ///< the resolver's rule that keeps a toolkit from it, or empty
-  std::string says;
-  std::vector<std::string> signs; ///< regular expressions (ECMAScript) over error messages
-  std::vector<std::string> remedy;
-  std::string evidence;
-};
-
 /// What one release holds in one source, by the source's own names.
 struct ReleaseTable {
   std::string source; ///< redist, wheels
@@ -223,8 +212,7 @@ public:
   Result<const CommonVariables*> variables() const;
   Result<const std::vector<PyTorch>*> pytorch() const;
   Result<const std::vector<TorchRelease>*> torch_releases() const; ///< ascending
-  Result<const std::vector<MixingRule>*> mixing_rules() const;
-  Result<const std::vector<LeastGlibc>*> least_glibc() const; ///< by platform, then release
+  Result<const std::vector<LeastGlibc>*> least_glibc() const;      ///< by platform, then release
   /// By release, then source.
   Result<const std::vector<ReleaseTable>*> tables() const;
   /// sha256 that an artifact of a known release must have, by file name; of its RECORD by "RECORD

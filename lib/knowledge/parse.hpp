@@ -18,7 +18,6 @@ Result<std::map<std::string, Sha256>> parse_pins(std::string_view text, const st
 Result<std::vector<ReleaseTable>> parse_tables(std::string_view text, const std::string& name);
 Result<std::vector<TorchRelease>> parse_torch_releases(std::string_view text,
                                                        const std::string& name);
-Result<std::vector<MixingRule>> parse_mixing_rules(std::string_view text, const std::string& name);
 Result<std::vector<LeastGlibc>> parse_least_glibc(std::string_view text, const std::string& name);
 Result<CommonVariables> parse_variables(std::string_view text, const std::string& name);
 Result<Groups> parse_groups(std::string_view text, const std::string& name);

@@ -1,4 +1,4 @@
-// torch-releases.yaml, mixing-rules.yaml and glibc.yaml
+// torch-releases.yaml and glibc.yaml
 #include "base/strings.hpp"
 #include "knowledge/parse.hpp"
 
@@ -84,22 +84,6 @@ TorchRelease read_torch(const text::Node& node, text::Mistakes& mistakes) {
   return release;
 }
 
-MixingRule read_rule(const text::Node& node, text::Mistakes& mistakes) {
-  static constexpr std::string_view levels[] = {"error", "warn", "info", "allow", "uncertain"};
-  text::Fields fields(node, mistakes, "a rule");
-  MixingRule rule{.id = fields.required_text("id"),
-                  .level = fields.required_text("level"),
-                  .enforced = fields.text_or_empty("enforced"),
-                  .says = fields.required_text("says"),
-                  .signs = fields.strings("signs"),
-                  .remedy = fields.strings("remedy"),
-                  .evidence = required_evidence(fields)};
-  if (std::find(std::begin(levels), std::end(levels), rule.level) == std::end(levels)) {
-    mistakes.add(node.at, "`level` must be error, warn, info, allow or uncertain");
-  }
-  return rule;
-}
-
 LeastGlibc read_least_glibc(const text::Node& node, text::Mistakes& mistakes) {
   text::Fields fields(node, mistakes, "a system");
   fields.require("platform");
@@ -126,10 +110,6 @@ Result<std::vector<TorchRelease>> parse_torch_releases(std::string_view text,
   std::sort(list.begin(), list.end(),
             [](const auto& a, const auto& b) { return a.version < b.version; });
   return list;
-}
-
-Result<std::vector<MixingRule>> parse_mixing_rules(std::string_view text, const std::string& name) {
-  return read_list<MixingRule>(text, name, "rules", read_rule);
 }
 
 } // namespace cukit::knowledge

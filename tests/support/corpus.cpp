@@ -44,12 +44,8 @@ std::string unescape(std::string_view text) {
 
 } // namespace
 
-std::optional<std::filesystem::path> corpus(std::string_view source_dir, std::string_view name) {
-  auto folder = std::filesystem::path(source_dir) / ".." / "shared" / "data" / "corpora" / name;
-  if (!std::filesystem::is_directory(folder)) {
-    return std::nullopt;
-  }
-  return folder;
+std::filesystem::path corpus(const std::string& name) {
+  return std::filesystem::path(CUKIT_CORPORA) / name;
 }
 
 std::vector<Row> read_table(const std::filesystem::path& file) {

@@ -1,5 +1,6 @@
 #include "catalog/redist.hpp"
 #include "support/corpus.hpp"
+#include "support/real_manifests.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,6 @@
 
 namespace cukit::catalog {
 namespace {
-
-const fs::path k_manifests = fs::path(CUKIT_SOURCE_DIR) / "../shared/data/redist";
 
 Version version(const std::string& text) {
   return Version::parse(text).value();
@@ -154,17 +153,14 @@ TEST(Redist, row08_other_shapes_are_refused) {
 }
 
 TEST(Redist, row08_the_shared_corpus_gets_its_verdicts) {
-  const auto folder = test::corpus(CUKIT_SOURCE_DIR, "json");
-  if (!folder) {
-    GTEST_SKIP() << "this checkout has no corpora";
-  }
+  const auto folder = test::corpus("json");
   int count = 0;
-  for (const auto& row : test::read_table(*folder / "expected.tsv")) {
+  for (const auto& row : test::read_table(folder / "expected.tsv")) {
     if (!row[0].starts_with("made/")) {
       continue;
     }
     ++count;
-    const auto manifest = parse(text_of(*folder / row[0]));
+    const auto manifest = parse(text_of(folder / row[0]));
     if (row[1] != "either") {
       EXPECT_EQ(manifest.has_value(), row[1] == "accept") << row[0] << ": " << row[2];
     }
@@ -194,39 +190,24 @@ TEST(Redist, a_place_is_a_product_and_a_path_below_its_folder) {
 
 /// Counted with Python's json module over the same 106 files.
 TEST(Redist, all_real_manifests_are_read) {
-  if (!fs::exists(k_manifests)) {
-    GTEST_SKIP() << "this checkout has no real manifests";
-  }
-  std::size_t files = 0;
   std::size_t components = 0;
   std::size_t archives = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(k_manifests)) {
-    const auto label = redist_label(entry.path().filename().string());
-    if (!label) {
-      continue;
-    }
-    ++files;
-    const auto manifest =
-        parse_redist(text_of(entry.path()), entry.path().parent_path().filename().string(), *label,
-                     entry.path().string());
-    ASSERT_TRUE(manifest) << entry.path() << manifest.error().message;
+  for (const auto& one : test::real_manifests()) {
+    const auto manifest = parse_redist(one.json, one.product, version(one.label), one.label);
+    ASSERT_TRUE(manifest) << one.label << manifest.error().message;
     components += manifest->components.size();
-    for (const auto& [name, one] : manifest->components) {
-      archives += one.archives.size();
+    for (const auto& [name, component] : manifest->components) {
+      archives += component.archives.size();
     }
   }
-  EXPECT_EQ(files, 106U);
+  EXPECT_EQ(test::real_manifests().size(), 106U);
   EXPECT_EQ(components, 1789U);
   EXPECT_EQ(archives, 3754U);
 }
 
 TEST(Redist, the_odd_names_of_real_manifests_are_taken_as_they_stand) {
-  if (!fs::exists(k_manifests)) {
-    GTEST_SKIP() << "this checkout has no real manifests";
-  }
   const auto load = [](const std::string& product, const std::string& label) {
-    return parse_redist(text_of(k_manifests / product / ("redistrib_" + label + ".json")), product,
-                        version(label), label)
+    return parse_redist(test::real_manifest(product, label), product, version(label), label)
         .value();
   };
   const Platform x86 = Platform::Kind::linux_x86_64;

@@ -1,4 +1,4 @@
-// PyTorch's releases and the rules of mixing, compared with the facts they were taken from.
+// PyTorch's releases, compared with the facts they were taken from.
 #include "knowledge/knowledge.hpp"
 #include "knowledge/parse.hpp"
 #include "text/node.hpp"
@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <gmock/gmock.h>
-#include <regex>
 #include <set>
 
 namespace cukit::knowledge {
@@ -109,51 +108,6 @@ TEST(TorchReleases, mistakes_are_named) {
       "t.yaml");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().causes.size(), 3U);
-}
-
-TEST(MixingRules, are_51_and_each_sign_is_a_regular_expression) {
-  const auto rules = binary().mixing_rules();
-  ASSERT_TRUE(rules) << rules.error().message << rules.error().where;
-  EXPECT_EQ((*rules)->size(), 51U);
-  std::set<std::string> ids;
-  for (const auto& rule : **rules) {
-    EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
-    for (const auto& sign : rule.signs) {
-      EXPECT_NO_THROW(std::regex{sign}) << rule.id << ": " << sign;
-    }
-  }
-}
-
-/// Messages that ptxas and CCCL really print.
-TEST(MixingRules, know_the_messages_of_a_mixed_toolkit) {
-  const auto& rules = *binary().mixing_rules().value();
-  const auto sign_of = [&](const std::string& text) {
-    for (const auto& rule : rules) {
-      for (const auto& sign : rule.signs) {
-        if (std::regex_search(text, std::regex(sign))) {
-          return rule.id;
-        }
-      }
-    }
-    return std::string();
-  };
-  EXPECT_EQ(
-      sign_of("ptxas x.ptx, line 9; fatal : Unsupported .version 9.2; current version is '9.0'"),
-      "compiler-core-exact");
-  EXPECT_EQ(sign_of("#error: \"CUDA compiler and CUDA toolkit headers are incompatible, please "
-                    "check your include paths\""),
-            "cudart-headers-match-nvcc");
-}
-
-TEST(MixingRules, are_those_of_the_collected_facts) {
-  const auto file = fs::path(CUKIT_SOURCE_DIR) / "../shared/data/compat/rules.yaml";
-  if (!fs::exists(file)) {
-    GTEST_SKIP() << "this checkout has no collected facts";
-  }
-  const auto text = read_file(file, 1U << 20U).value();
-  for (const auto& rule : *binary().mixing_rules().value()) {
-    EXPECT_THAT(text, HasSubstr("- id: " + rule.id + "\n"));
-  }
 }
 
 } // namespace

@@ -1,6 +1,7 @@
-// versions.txt and redist.sha256, compared with NVIDIA's own manifests where they are at hand.
+// versions.txt and redist.sha256, compared with NVIDIA's own manifests.
 #include "knowledge/knowledge.hpp"
 #include "knowledge/parse.hpp"
+#include "support/real_manifests.hpp"
 #include "text/json.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +12,6 @@ namespace cukit::knowledge {
 namespace {
 
 using testing::HasSubstr;
-
-const fs::path k_manifests = fs::path(CUKIT_SOURCE_DIR) / "../shared/data/redist";
 
 const Knowledge& binary() {
   static const auto knowledge = Knowledge::embedded();
@@ -68,18 +67,21 @@ TEST(Tables, both_sources_of_a_release_agree) {
 }
 
 TEST(Tables, are_those_of_the_real_manifests) {
-  if (!fs::exists(k_manifests)) {
-    GTEST_SKIP() << "this checkout has no real manifests";
+  std::set<std::string> labels;
+  for (const auto& one : test::real_manifests()) {
+    if (one.product == "cuda") {
+      labels.insert(one.label);
+    }
   }
   int compared = 0;
   for (const auto& one : *binary().tables().value()) {
-    const auto file = k_manifests / "cuda" / ("redistrib_" + one.release.text() + ".json");
+    const auto label = one.release.text();
     if (one.source != "redist" || one.evidence != "documented") {
-      EXPECT_TRUE(one.source == "wheels" || !fs::exists(file)) << file;
+      EXPECT_TRUE(one.source == "wheels" || !labels.contains(label)) << label;
       continue;
     }
     ++compared;
-    const auto json = text::Json::parse(read_file(file, 1U << 20U).value(), "m").value();
+    const auto json = text::Json::parse(test::real_manifest("cuda", label), "m").value();
     EXPECT_EQ(one.date, json.text_of("release_date"));
     std::map<std::string, Version> expected; // 545.23.06 equals 545.23.6
     for (const auto& [key, value] : json.members()) {
@@ -87,7 +89,7 @@ TEST(Tables, are_those_of_the_real_manifests) {
         expected[key] = Version::parse(value.text_of("version")).value();
       }
     }
-    EXPECT_TRUE(one.components == expected) << file;
+    EXPECT_TRUE(one.components == expected) << label;
   }
   EXPECT_EQ(compared, 30);
 }
@@ -110,28 +112,19 @@ TEST(Tables, mistakes_name_file_and_line) {
   EXPECT_THAT(refused("redist 12.4.1 documented\nredist 12.4.1 documented\n"), HasSubstr("twice"));
 }
 
+/// The digest of the list that NVIDIA's manifests were hashed into, `PRODUCT LABEL SHA256` a line.
 TEST(RedistPins, are_the_known_digests_of_nvidias_manifests) {
-  const auto list = k_manifests / "known_manifest_sha256.tsv";
-  if (!fs::exists(list)) {
-    GTEST_SKIP() << "this checkout has no list of digests";
+  std::string list;
+  for (const auto& [file, digest] : *binary().pins().value()) {
+    const auto product = file.substr(0, file.find('/'));
+    const auto label = file.substr(file.rfind('_') + 1, file.rfind('.') - file.rfind('_') - 1);
+    if (file.find("/redist/redistrib_") != std::string::npos) {
+      list += fmt::format("{} {} {}\n", product, label, digest.hex());
+    }
   }
-  const auto text = read_file(list, 1U << 20U).value();
-  const auto& pins = *binary().pins().value();
-  int count = 0;
-  std::size_t begin = text.find('\n') + 1;
-  while (begin < text.size()) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = text.substr(begin, end - begin);
-    const auto first = line.find('\t');
-    const auto second = line.find('\t', first + 1);
-    const auto key = line.substr(0, first) + "/redist/redistrib_" +
-                     line.substr(first + 1, second - first - 1) + ".json";
-    ASSERT_TRUE(pins.contains(key)) << key;
-    EXPECT_EQ(pins.at(key).hex(), line.substr(second + 1)) << key;
-    ++count;
-    begin = end + 1;
-  }
-  EXPECT_EQ(count, 74);
+  EXPECT_EQ(std::count(list.begin(), list.end(), '\n'), 74);
+  EXPECT_EQ(sha256_of(list).hex(),
+            "09d29ac33c2524bb3bbcabd2ff95fbb941fc1532a352a0736fe7a802a6d15fda");
 }
 
 TEST(RedistRecipes, every_component_of_a_manifest_is_named_by_its_key) {

@@ -1,29 +1,18 @@
-#include "base/strings.hpp"
 #include "manifest/manifest.hpp"
+#include "support/corpus.hpp"
 
 #include <gtest/gtest.h>
 
 namespace cukit::manifest {
 namespace {
 
-fs::path corpus() {
-  return fs::path(CUKIT_SOURCE_DIR) / ".." / "shared" / "data" / "corpora" / "yaml";
-}
-
 TEST(ManifestCorpus, verdicts_hold) {
-  const auto table = read_file(corpus() / "expected.tsv", 1U << 20U);
-  if (!table) {
-    GTEST_SKIP() << "the shared corpora are not here";
-  }
+  const auto folder = test::corpus("yaml");
   const auto knowledge = knowledge::Knowledge::embedded();
   int read = 0;
-  for (const auto line : split(*table, '\n')) {
-    const auto fields = split(line, '\t');
-    if (fields.size() < 3 || fields[0] == "file") {
-      continue;
-    }
-    const std::string file(fields[0]);
-    const auto bytes = read_file(corpus() / file, 64U << 20U);
+  for (const auto& fields : test::read_table(folder / "expected.tsv")) {
+    const auto& file = fields[0];
+    const auto bytes = read_file(folder / file, 64U << 20U);
     ASSERT_TRUE(bytes.has_value()) << file;
     const auto manifest = parse(*bytes, file, knowledge);
     if (fields[1] == "reject") {
@@ -38,7 +27,7 @@ TEST(ManifestCorpus, verdicts_hold) {
     }
     ++read;
   }
-  EXPECT_GT(read, 200);
+  EXPECT_GE(read, 45);
 }
 
 } // namespace

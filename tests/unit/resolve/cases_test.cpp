@@ -2,6 +2,7 @@
 // the manifest that describes what they wanted resolves to what worked for them, or says why it
 // cannot. Expectations come from the threads, not from cukit.
 #include "fixture.hpp"
+#include "support/real_manifests.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,17 +11,14 @@ namespace {
 
 using testing::HasSubstr;
 
-const fs::path k_manifests = fs::path(CUKIT_SOURCE_DIR) / "../shared/data/redist/cuda";
-
-/// The real index and, where they are at hand, NVIDIA's own manifests.
+/// The real index and NVIDIA's own manifests.
 const catalog::Catalog& everything() {
   static const auto catalog = [] {
     auto result = real_catalog();
-    for (const auto& entry : fs::directory_iterator(k_manifests)) {
-      const auto label = catalog::redist_label(entry.path().filename().string());
-      const auto text = read_file(entry.path(), 1U << 20U);
-      if (label && text) {
-        result.manifests.push_back(catalog::parse_redist(*text, "cuda", *label, "m").value());
+    for (const auto& one : test::real_manifests()) {
+      if (one.product == "cuda") {
+        result.manifests.push_back(
+            catalog::parse_redist(one.json, "cuda", *Version::parse(one.label), "m").value());
       }
     }
     std::sort(result.manifests.begin(), result.manifests.end(),
@@ -333,9 +331,6 @@ std::string text_of(const Resolution& resolution) {
 class RealCase : public testing::TestWithParam<Case> {};
 
 TEST_P(RealCase, resolves_to_what_worked_or_says_why_not) {
-  if (!fs::exists(k_manifests)) {
-    GTEST_SKIP() << "this checkout has no real manifests";
-  }
   const auto& one = GetParam();
   const auto manifest = manifest_of(std::string(one.body) + "platforms: [linux-x86_64]\n");
   const auto answer = answer_to(manifest, everything(), machine_of(one));

@@ -1,7 +1,8 @@
-// Toolkits from NVIDIA's redistributables, resolved from the real manifests where they are at hand.
+// Toolkits from NVIDIA's redistributables, resolved from the real manifests.
 #include "base/files.hpp"
 #include "fixture.hpp"
 #include "resolve/known.hpp"
+#include "support/real_manifests.hpp"
 
 #include <gmock/gmock.h>
 
@@ -14,19 +15,16 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const fs::path k_manifests = fs::path(CUKIT_SOURCE_DIR) / "../shared/data/redist";
-
 /// All real manifests, and the real index beside them or nothing of it.
 catalog::Catalog redist_catalog(bool with_wheels) {
   static const auto manifests = [] {
     std::vector<catalog::RedistManifest> all;
     for (const auto* product : {"cuda", "cudnn", "cusparselt", "cutensor"}) {
       std::vector<catalog::RedistManifest> own;
-      for (const auto& entry : fs::directory_iterator(k_manifests / product)) {
-        const auto label = catalog::redist_label(entry.path().filename().string());
-        const auto text = read_file(entry.path(), 1U << 20U);
-        if (label && text) {
-          own.push_back(catalog::parse_redist(*text, product, *label, "m").value());
+      for (const auto& one : test::real_manifests()) {
+        if (one.product == product) {
+          own.push_back(
+              catalog::parse_redist(one.json, product, *Version::parse(one.label), "m").value());
         }
       }
       std::sort(own.begin(), own.end(),
@@ -43,12 +41,6 @@ catalog::Catalog redist_catalog(bool with_wheels) {
 
 class RedistResolve : public testing::Test {
 protected:
-  void SetUp() override {
-    if (!fs::exists(k_manifests)) {
-      GTEST_SKIP() << "this checkout has no real manifests";
-    }
-  }
-
   static Resolution resolution(const std::string& body, bool with_wheels = false,
                                const lock::Lock* earlier = nullptr) {
     auto answer = answer_to(manifest_of(body), redist_catalog(with_wheels), {}, earlier);
@@ -343,16 +335,6 @@ TEST(PlanSources, asks_only_the_sources_that_could_serve) {
   EXPECT_TRUE(impossible.ask_wheels);
   EXPECT_FALSE(impossible.ask_redist);
   EXPECT_THAT(impossible.majors, IsEmpty());
-}
-
-TEST(MixingRules, name_rules_of_the_resolver) {
-  for (const auto& rule : *recipes().mixing_rules().value()) {
-    const auto& all = rules::all();
-    EXPECT_TRUE(rule.enforced.empty() ||
-                std::any_of(all.begin(), all.end(),
-                            [&](const auto* one) { return one->id == rule.enforced; }))
-        << rule.id << ": " << rule.enforced;
-  }
 }
 
 TEST(PlanSources, nvshmem_is_looked_for_in_both_sources) {

@@ -1,7 +1,8 @@
-// why and diff on locks of NVIDIA's archives, from the real manifests where they are at hand.
+// why and diff on locks of NVIDIA's archives, from the real manifests.
 #include "fixture.hpp"
 #include "resolve/diff.hpp"
 #include "resolve/why.hpp"
+#include "support/real_manifests.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,22 +11,13 @@ namespace {
 
 using testing::HasSubstr;
 
-const fs::path k_manifests = fs::path(CUKIT_SOURCE_DIR) / "../shared/data/redist/cuda";
-
 class OfArchives : public testing::Test {
 protected:
-  void SetUp() override {
-    if (!fs::exists(k_manifests)) {
-      GTEST_SKIP() << "this checkout has no real manifests";
-    }
-  }
   static lock::Lock lock_of(const std::string& release, const std::string& sources) {
     auto catalog = real_catalog();
-    const auto file = k_manifests / fmt::format("redistrib_{}.json", release);
-    const auto text = read_file(file, 1U << 20U);
-    EXPECT_TRUE(text.has_value()) << file;
-    catalog.manifests.push_back(
-        catalog::parse_redist(*text, "cuda", *Version::parse(release), "m").value());
+    catalog.manifests.push_back(catalog::parse_redist(test::real_manifest("cuda", release), "cuda",
+                                                      *Version::parse(release), "m")
+                                    .value());
     catalog.redist_was_asked = true;
     const auto answer = answer_to(
         manifest_of(fmt::format("gpus: [sm_90]\ntoolkit: {{nvcc: \"{}\"}}\nsources: [{}]\n"
