@@ -21,6 +21,7 @@ namespace cukit::cmd {
 struct GlobalOptions {
   bool json = false;
   bool quiet = false;
+  int verbose = 0; ///< how often -v was given
   std::string color = "auto";
   std::string progress = "auto"; ///< auto, bars, lines, none
   std::string recipes;

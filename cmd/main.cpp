@@ -1,6 +1,7 @@
 // The only main(): reads the environment once, turns signals into a stop request, runs one command,
 // prints its error.
 #include "base/last_resort.hpp"
+#include "base/log.hpp"
 #include "cli.hpp"
 #include "command_line.hpp"
 #include "host/machine.hpp"
@@ -16,9 +17,20 @@ namespace cukit::cmd {
 
 namespace {
 
+/// The command line is nearer than the variable.
+void start_log_as_asked(const Invocation& invocation) {
+  const auto variable = invocation.environment.get("CUKIT_LOG").value_or("");
+  const auto wish = log_wish(variable);
+  const int given = std::min(invocation.options.verbose, 2);
+  start_log(given > 0 ? static_cast<LogLevel>(given) : wish.level,
+            given > 0 ? std::string_view() : wish.modules);
+}
+
 void add_global_options(CLI::App& app, GlobalOptions& options) {
   app.add_flag("--json", options.json, "One JSON object on standard output instead of text");
   app.add_flag("-q,--quiet", options.quiet, "No progress");
+  app.add_flag("-v,--verbose", options.verbose,
+               "Say each decision and why, with its module; -vv more; CUKIT_LOG names modules");
   app.add_option("--color", options.color, "When to colour: auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");
@@ -105,6 +117,7 @@ int run(int argc, char** argv) {
   if (!invocation.environment.get("PATH")) {
     invocation.environment.set("PATH", "/usr/local/bin:/usr/bin:/bin");
   }
+  start_log_as_asked(invocation);
   invocation.terminal =
       std::make_unique<ui::Terminal>(invocation.environment, invocation.options.color, 2);
   invocation.progress = ui::make_progress(

@@ -1,6 +1,7 @@
 #include "fetch/job.hpp"
 
 #include "base/kept_file.hpp"
+#include "base/log.hpp"
 #include "base/strings.hpp"
 #include "fetch/blob.hpp"
 
@@ -167,6 +168,8 @@ Result<void> Job::start(std::uint64_t offset, std::optional<std::uint64_t> total
   }
   CUKIT_ENSURE(offset == part_.size(), "a download goes on somewhere else");
   is_resumed_ = offset > 0;
+  log_detail("fetch", "{} from byte {} of {}, {}", wanted_.file, offset, wanted_.size,
+             shown_location());
   if (offset == 0) { // else the answer fitted what was known already
     // A server without tags is common behind caches. Going on there is safe all the same: the size
     // has to fit, and bytes that do not belong together are found by the digest, which costs one

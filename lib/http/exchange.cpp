@@ -1,5 +1,6 @@
 #include "http/exchange.hpp"
 
+#include "base/log.hpp"
 #include "base/strings.hpp"
 #include "http/failure.hpp"
 #include "http/url.hpp"
@@ -216,6 +217,7 @@ std::optional<Outcome> Exchange::follow() {
     error.hint = std::move(allowed.error().hint);
     return end(tl::unexpected<Error>(std::move(error)));
   }
+  log_detail("http", "{} leads to {}", redact_url(url_), redact_url(location));
   url_ = with_login_of(url_, location);
   prepare_hop(from && to && *from == *to);
   return std::nullopt;
@@ -239,6 +241,11 @@ Outcome Exchange::failure(CURLcode code) {
 }
 
 Outcome Exchange::end(Result<void> result) {
+  if (result) {
+    log_detail("http", "{} -> {}", redact_url(url_), head_.status);
+  } else {
+    log_decision("http", "{} -> {}: {}", redact_url(url_), head_.status, result.error().message);
+  }
   Outcome outcome;
   outcome.result = std::move(result);
   outcome.head = head_;

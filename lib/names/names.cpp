@@ -6,6 +6,7 @@
 //          names/<name>/current         a symbolic link to gen/<n>
 // A generation is filled in staging/ and appears by one rename, so one that is there is whole;
 // a new one has a higher number than all that are there.
+#include "base/log.hpp"
 #include "names/folder.hpp"
 #include "names/mend.hpp"
 #include "store/system_store.hpp"
@@ -113,6 +114,7 @@ Result<bool> switch_to(const store::Home& home, const std::string& name, const G
   CUKIT_TRY_ASSIGN(const int number,
                    place_generation(staging.path() / "generation", folder, durable));
   CUKIT_TRY(point_at(folder, number, staging.path(), durable));
+  log_decision("names", "generation {} of {} is current: tree {}", number, name, next.tree);
   return true;
 }
 

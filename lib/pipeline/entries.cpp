@@ -1,5 +1,6 @@
 #include "pipeline/entries.hpp"
 
+#include "base/log.hpp"
 #include "pipeline/bring.hpp"
 #include "pipeline/bundle.hpp"
 #include "pipeline/unpack.hpp"
@@ -60,7 +61,11 @@ std::optional<std::string> present_key(const store::Store& store, const lock::Ar
 std::vector<EntryJob> missing_jobs(const store::Store& store, const lock::PlatformLock& platform) {
   std::map<std::string, EntryJob> jobs; // sorted: the order in which locks are taken
   for (const auto& artifact : platform.artifacts) {
-    if (!present_key(store, artifact)) {
+    if (present_key(store, artifact)) {
+      log_detail("store", "has {} {}", artifact.component, artifact.version.text());
+    } else {
+      log_decision("store", "lacks {} {}: {}", artifact.component, artifact.version.text(),
+                   artifact.record ? "ranges of the wheel are asked for" : "the file is asked for");
       const auto key = lock::store_key(artifact);
       auto& job = jobs[key];
       job.key = key;

@@ -1,5 +1,6 @@
 #include "pipeline/locking.hpp"
 
+#include "base/log.hpp"
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
 #include "host/machine.hpp"
@@ -209,6 +210,8 @@ Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
                                                                session.knowledge, machine));
     result.why = edit.empty() ? "" : k_edited + edit;
   }
+  log_decision("lock", "{}: {}", result.path.string(),
+               result.why.empty() ? "serves as it is" : "is made again: " + result.why);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/trees.hpp"
 
 #include "base/kept_file.hpp"
+#include "base/log.hpp"
 #include "base/strings.hpp"
 #include "base/temporary.hpp"
 #include "base/user_file.hpp"
@@ -84,6 +85,7 @@ Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
   const auto id = lock::tree_id(lock, *part);
   CUKIT_TRY(store::check_use(session.home, session.home.tree(id.hex())));
   if (auto tree = open_standing(session.home, id)) {
+    log_detail("store", "tree {} stands", id.hex());
     return Built{std::move(*tree), false};
   }
   CUKIT_TRY(store::prepare(session.home));
@@ -106,6 +108,7 @@ Result<Built> ensure_tree(Session& session, const lock::Lock& lock) {
     CUKIT_TRY_ASSIGN(const auto staging, store::Staging::create(session.home));
     CUKIT_TRY(store::move_out(path, staging.path() / "rest"));
   }
+  log_decision("store", "builds tree {}", id.hex());
   CUKIT_TRY_ASSIGN(auto tree, build_in_home(session, lock, *part, path));
   return Built{std::move(tree), true};
 }

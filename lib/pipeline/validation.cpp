@@ -1,6 +1,7 @@
 #include "pipeline/validation.hpp"
 
 #include "base/kept_file.hpp"
+#include "base/log.hpp"
 #include "base/strings.hpp"
 #include "base/temporary.hpp"
 #include "host/compiler.hpp"
@@ -157,8 +158,16 @@ Result<Known> known_report(const Session& session, const Sha256& content,
   CUKIT_TRY_ASSIGN(known.key, report_key(session.knowledge, content, plan, around));
   known.report = stored_report(session, known.key);
   if (known.report && !holds(*known.report, around.gpus, ask)) {
+    log_decision("validate",
+                 "the report {} does not hold: a kernel failed, or a GPU that is here "
+                 "was not run",
+                 known.key);
     known.report.reset();
   }
+  log_decision("validate", "{} report {} for driver {}, compiler {}, C library {}",
+               known.report ? "holds:" : "there is no", known.key,
+               around.driver ? around.driver->text() : "none", around.host_compiler,
+               around.glibc.text());
   return known;
 }
 

@@ -1,3 +1,4 @@
+#include "base/log.hpp"
 #include "base/strings.hpp"
 #include "source/installed.hpp"
 #include "source/pip_config.hpp"
@@ -148,7 +149,22 @@ Result<std::vector<Address>> mirror_addresses(const Places& places) {
 
 } // namespace
 
-Result<Sources> discover(const Places& places, const std::stop_token& stop) {
+namespace {
+
+void log_sources(const Sources& sources) {
+  for (const auto& [what, list] :
+       {std::pair("index", &sources.indexes), std::pair("links", &sources.find_links),
+        std::pair("redist", &sources.redist), std::pair("mirror", &sources.mirrors)}) {
+    for (const auto& one : *list) {
+      log_decision("source", "{}: {}", what, one.named());
+    }
+  }
+  if (!sources.no_index_by.empty()) {
+    log_decision("source", "no index: {}", sources.no_index_by);
+  }
+}
+
+Result<Sources> gather_all(const Places& places, const std::stop_token& stop) {
   Sources sources;
   CUKIT_TRY_ASSIGN(sources.redist, redist_addresses(places));
   CUKIT_TRY_ASSIGN(sources.mirrors, mirror_addresses(places));
@@ -173,6 +189,16 @@ Result<Sources> discover(const Places& places, const std::stop_token& stop) {
   append_new(sources.indexes, all.uv_variables.extra);
   append_new(sources.indexes, first_stated(all.pip_variables.extra, all.pip_config.extra));
   append_new(sources.indexes, all.uv_config.extra);
+  return sources;
+}
+
+} // namespace
+
+Result<Sources> discover(const Places& places, const std::stop_token& stop) {
+  auto sources = gather_all(places, stop);
+  if (sources) {
+    log_sources(*sources);
+  }
   return sources;
 }
 
