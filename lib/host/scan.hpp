@@ -37,7 +37,8 @@ std::vector<FoundHeader> find_headers(const RootView& view, const Environment& e
 int memory_of(const RootView& view); ///< MemTotal in MB; 0: not known
 std::vector<LibraryFolder> scan_library_path(const RootView& view, const Environment& environment);
 /// CUDA's libraries in the folders of the loader: name -> path.
-std::map<std::string, std::string> scan_system_libraries(const RootView& view);
+std::map<std::string, std::string> scan_system_libraries(const RootView& view,
+                                                         const Loader& loader);
 /// Of the driver's kernel module.
 std::optional<Version> module_version(const RootView& view);
 /// What of an environment would not load; `python` is scanned already.

@@ -1,6 +1,7 @@
 // The system around the toolkits: C library, host compilers, the folders of LD_LIBRARY_PATH.
 #include "base/strings.hpp"
 #include "host/elf_facts.hpp"
+#include "host/loader.hpp"
 #include "host/machine.hpp"
 #include "host/scan.hpp"
 
@@ -180,19 +181,10 @@ std::vector<HostCompiler> scan_compilers(const RootView& view, const Environment
   return result;
 }
 
-std::map<std::string, std::string> scan_system_libraries(const RootView& view) {
-  std::vector<std::string> folders{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-                                   "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64"};
-  for (const auto& name : view.list("/etc/ld.so.conf.d")) {
-    const auto text = view.head("/etc/ld.so.conf.d/" + name, 4096);
-    for (const auto line : split(text, '\n')) {
-      if (trim(line).starts_with('/')) {
-        folders.emplace_back(trim(line));
-      }
-    }
-  }
+std::map<std::string, std::string> scan_system_libraries(const RootView& view,
+                                                         const Loader& loader) {
   std::map<std::string, std::string> result;
-  for (const auto& folder : folders) {
+  for (const auto& [folder, led_by] : loader.folders()) { // the first of a name is the one it takes
     for (const auto& name : view.list(folder)) {
       if (is_cuda_library(name)) {
         result.emplace(name, join_path(folder, name));

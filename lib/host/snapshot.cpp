@@ -224,7 +224,7 @@ Snapshot take_snapshot(const SnapshotRequest& asked, const std::stop_token& stop
     }
   }
   snapshot.library_path = scan_library_path(view, request.environment);
-  snapshot.system_libraries = scan_system_libraries(view);
+  snapshot.system_libraries = scan_system_libraries(view, loader);
   snapshot.caches = scan_caches(view, request);
   snapshot.found_headers = find_headers(view, request.environment, request.headers, snapshot);
   snapshot.memory_mb = memory_of(view);

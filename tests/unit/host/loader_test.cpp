@@ -199,5 +199,25 @@ TEST(DriverLibraries, are_listed_in_the_loaders_order_with_their_versions) {
   EXPECT_EQ(snapshot.driver_libraries[1].version, "580.105.08");
 }
 
+TEST(SystemLibraries, are_those_that_the_loader_takes_by_its_own_configuration) {
+  const test::FakeRoot root;
+  root.put("/etc/ld.so.conf", "/opt/first\ninclude /etc/ld.so.conf.d/*.conf\n");
+  root.put("/etc/ld.so.conf.d/b.conf", "/opt/second # ours\n");
+  root.put("/etc/ld.so.conf.d/a.txt", "/opt/never\n");
+  for (const char* folder : {"/opt/first", "/opt/second", "/usr/lib/x86_64-linux-gnu"}) {
+    root.put(std::string(folder) + "/libcudart.so.12", "x");
+  }
+  root.put("/opt/second/libcufft.so.11", "x");
+  root.put("/opt/never/libcurand.so.10", "x");
+  root.put("/usr/lib/x86_64-linux-gnu/libcublas.so.12", "x");
+  const auto snapshot = take_snapshot(
+      {.root = root.path(), .environment = root.environment, .venvs = {}, .ask_devices = false});
+  const std::map<std::string, std::string> expected{
+      {"libcudart.so.12", "/opt/first/libcudart.so.12"},
+      {"libcufft.so.11", "/opt/second/libcufft.so.11"},
+      {"libcublas.so.12", "/usr/lib/x86_64-linux-gnu/libcublas.so.12"}};
+  EXPECT_EQ(snapshot.system_libraries, expected);
+}
+
 } // namespace
 } // namespace cukit::host
