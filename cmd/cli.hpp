@@ -68,6 +68,7 @@ void register_fetch_and_build(Commands& commands);
 void register_validate(Commands& commands);
 void register_env(Commands& commands);
 void register_run(Commands& commands);
+void register_shell(Commands& commands);
 void register_list(Commands& commands);
 void register_verify(Commands& commands);
 void register_switch(Commands& commands); ///< switch and rollback
@@ -140,5 +141,13 @@ struct TreeReference {
 };
 Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home,
                                 const std::string& text);
+
+/// The word that was given, else the cukit.yaml of the project around the working folder
+/// (pipeline/nearest.hpp; named on standard error), else nothing. Never for what takes away or
+/// switches.
+std::string given_or_nearest(const Invocation& invocation, const std::string& given);
+/// The same for manifests; an error of code usage where there is none at all.
+Result<std::vector<std::string>> given_or_nearest(const Invocation& invocation,
+                                                  const std::vector<std::string>& given);
 
 } // namespace cukit::cmd

@@ -69,7 +69,11 @@ Result<Words> help(const CLI::App& app, const Words& words) {
 void part_command_of_run(const CLI::App& app, const CLI::App& run, Words& words,
                          Words::iterator begin) {
   const auto toolkit = next_operand(app, &run, begin, words.end());
-  if (toolkit == words.end() || *toolkit == "--") {
+  if (toolkit == words.end()) {
+    return;
+  }
+  if (*toolkit == "--") { // none is named: the mark stands in its place, behind another
+    words.insert(toolkit, "--");
     return;
   }
   const auto behind = std::next(toolkit);

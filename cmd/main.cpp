@@ -104,11 +104,13 @@ int run(int argc, char** argv) {
              "5 integrity, 6 host (disk, permission, missing program), 130 interrupted.");
   add_global_options(app, invocation.options);
   Commands commands(app);
-  for (void (*enroll)(Commands&) :
-       {register_up, register_lock, register_fetch_and_build, register_validate, register_env,
-        register_run, register_list, register_verify, register_switch, register_gc,
-        register_releases, register_gpus, register_matrix, register_diff, register_why,
-        register_init, register_mirror, register_bundle, register_doctor}) {
+  for (void (*enroll)(Commands&) : {register_up,       register_lock,   register_fetch_and_build,
+                                    register_validate, register_env,    register_run,
+                                    register_shell,    register_list,   register_verify,
+                                    register_switch,   register_gc,     register_releases,
+                                    register_gpus,     register_matrix, register_diff,
+                                    register_why,      register_init,   register_mirror,
+                                    register_bundle,   register_doctor}) {
     enroll(commands);
   }
   if (const auto code = parse(app, {argv + 1, argv + argc})) {

@@ -1,5 +1,6 @@
 // `cukit diff A B`: what changes for somebody who goes from one lock to another.
 #include "commands/locks.hpp"
+#include "manifest/manifest.hpp"
 
 namespace cukit::cmd {
 
@@ -11,7 +12,27 @@ struct DiffOptions {
   bool exit_code = false;
 };
 
-Result<int> run_diff(Invocation& invocation, const DiffOptions& options) {
+/// Without TO it is what the project's manifest says; without both, what that changes of its name.
+Result<void> complete(const Invocation& invocation, DiffOptions& options) {
+  if (!options.to.empty()) {
+    return {};
+  }
+  options.to = given_or_nearest(invocation, std::string());
+  if (options.to.empty()) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = "there is nothing to compare with: name two locks",
+              .hint = "beside or below a cukit.yaml one is enough, or none"});
+  }
+  if (options.from.empty()) {
+    CUKIT_TRY_ASSIGN(const auto manifest, manifest::load(options.to, invocation.knowledge()));
+    options.from = manifest.name.value;
+  }
+  return {};
+}
+
+Result<int> run_diff(Invocation& invocation, DiffOptions options) {
+  CUKIT_TRY(complete(invocation, options));
   CUKIT_TRY_ASSIGN(const auto from, find_lock(invocation, options.from));
   CUKIT_TRY_ASSIGN(const auto to, find_lock(invocation, options.to));
   const auto knowledge = invocation.knowledge();
@@ -40,9 +61,10 @@ void register_diff(Commands& commands) {
                              const auto code = run_diff(invocation, *options);
                              return code ? *code : report(invocation, code.error());
                            });
-  app->add_option("FROM", options->from, "A lock, a manifest with a lock beside it, or a toolkit")
-      ->required();
-  app->add_option("TO", options->to, "The same")->required();
+  app->add_option("FROM", options->from,
+                  "A lock, a manifest with a lock beside it, or a toolkit; default: the toolkit "
+                  "that has the name of TO");
+  app->add_option("TO", options->to, "The same; default: cukit.yaml here or above");
   app->add_flag("--exit-code", options->exit_code, "Exit with 1 when they differ");
 }
 

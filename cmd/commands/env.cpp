@@ -1,13 +1,9 @@
-#include "base/start_failure.hpp"
+#include "base/strings.hpp"
 #include "cli.hpp"
 #include "commands/env_toolkit.hpp"
 #include "export/shells.hpp"
-#include "signals.hpp"
-#include "store/hand_on.hpp"
+#include "export/variable_files.hpp"
 #include "ui/output.hpp"
-
-#include <cerrno>
-#include <unistd.h>
 
 namespace cukit::cmd {
 
@@ -22,114 +18,94 @@ struct EnvOptions {
   bool unset = false;
 };
 
-struct RunOptions {
-  std::string toolkit;
-  std::vector<std::string> command;
+/// What `--shell` or one of its short forms asks for.
+struct EnvForm {
+  std::optional<exports::VariableFile> file;
+  exports::Shell shell = exports::Shell::sh;
 };
-
-void say_notes(const Invocation& invocation, const std::vector<std::string>& notes) {
-  if (!invocation.options.quiet) {
-    for (const auto& note : notes) {
-      ui::say(fmt::format("note: {}\n", note));
-    }
+Result<EnvForm> form_of(const Invocation& invocation, const EnvOptions& options) {
+  const auto name = invocation.options.json ? "json" : options.shell;
+  if (const auto file = exports::parse_variable_file(name)) {
+    return EnvForm{.file = file};
   }
+  CUKIT_TRY_ASSIGN(const auto shell, exports::parse_shell(name));
+  return EnvForm{.file = std::nullopt, .shell = shell};
+}
+
+Result<std::string> unset_text(const Invocation& invocation, const EnvForm& form) {
+  if (!form.file) {
+    return exports::print_unset(form.shell, invocation.environment);
+  }
+  return tl::unexpected<Error>(
+      Error{.code = ErrorCode::usage,
+            .message = "--unset takes back what a shell has evaluated, and this form is a file's",
+            .hint = std::string(exports::how_to_take_back(*form.file))});
+}
+
+std::vector<std::string> notes_on_names(const std::vector<std::string>& names) {
+  std::vector<std::string> notes;
+  for (const auto& name : names) {
+    notes.push_back(
+        fmt::format("no shell can set {}; `cukit run` does, and --shell json has it", name));
+  }
+  return notes;
+}
+
+Result<std::string> text_of(const Invocation& invocation, const ToolkitVariables& variables,
+                            const EnvForm& form) {
+  const auto& environment = variables.environment;
+  if (form.file) {
+    return exports::write_variable_file(environment, *form.file, invocation.environment,
+                                        fmt::format("CUDA {}, content {}",
+                                                    variables.tree.release.text(),
+                                                    variables.tree.content.text()));
+  }
+  if (const auto why = exports::why_no_line(environment, form.shell, invocation.environment);
+      !why.empty()) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = why,
+              .hint = "use --shell sh, fish or json, which quote it, or `cukit run`"});
+  }
+  return exports::print(environment, form.shell, invocation.environment);
 }
 
 int run_env(Invocation& invocation, const EnvOptions& options) {
-  const auto shell = exports::parse_shell(invocation.options.json ? "json" : options.shell);
-  if (!shell) {
-    return report(invocation, shell.error());
+  const auto form = form_of(invocation, options);
+  if (!form) {
+    return report(invocation, form.error());
   }
   if (options.unset) {
-    ui::print_data(exports::print_unset(*shell, invocation.environment));
+    const auto text = unset_text(invocation, *form);
+    if (!text) {
+      return report(invocation, text.error());
+    }
+    ui::print_data(*text);
     return 0;
   }
-  auto variables = toolkit_variables(invocation, {.toolkit = options.toolkit,
-                                                  .gpus = options.gpus,
-                                                  .consumers = options.consumers,
-                                                  .venv = options.venv});
+  const auto variables = toolkit_variables(invocation, {.toolkit = options.toolkit,
+                                                        .gpus = options.gpus,
+                                                        .consumers = options.consumers,
+                                                        .venv = options.venv});
   if (!variables) {
     return report(invocation, variables.error());
   }
-  if (const auto why = exports::why_no_line(variables->environment, invocation.environment);
-      *shell == exports::Shell::plain && !why.empty()) {
-    return report(invocation, Error{.code = ErrorCode::usage,
-                                    .message = why,
-                                    .hint = "use --shell sh, fish or json, which quote it"});
-  }
-  if (*shell == exports::Shell::sh || *shell == exports::Shell::fish) {
-    for (const auto& name : exports::names_beyond_shells(variables->environment)) {
-      variables->notes.push_back(
-          fmt::format("no shell can set {}; `cukit run` does, and --shell json has it", name));
-    }
+  const auto text = text_of(invocation, *variables, *form);
+  if (!text) {
+    return report(invocation, text.error());
   }
   say_notes(invocation, variables->notes);
-  ui::print_data(exports::print(variables->environment, *shell, invocation.environment));
+  if (!form->file || exports::is_for_one_run(*form->file)) {
+    say_notes(invocation, variables->notes_on_caller);
+  }
+  if (form->file) {
+    say_notes(invocation,
+              notes_on_names(exports::names_beyond(variables->environment, *form->file)));
+  } else if (exports::is_evaluated(form->shell)) {
+    say_notes(invocation, notes_on_names(exports::names_beyond_shells(variables->environment)));
+  }
+  ui::print_data(*text);
   return 0;
-}
-
-// `cukit run`: the child's code; cukit's own failures are 125, a program that cannot be executed
-// 126, one that is not found 127.
-constexpr int k_own_failure = 125;
-constexpr int k_not_executable = 126;
-constexpr int k_not_found = 127;
-
-int become(const Environment& environment, const std::vector<std::string>& command,
-           Invocation& invocation) {
-  std::string program = command.front();
-  if (program.find('/') == std::string::npos) {
-    const auto own = fs::path(environment.get("CUDA_HOME").value_or("")) / "bin" / program;
-    program = environment.find_program(program);
-    if (program != own && is_on_noexec(own)) { // else another toolkit's would run in its place
-      report(invocation, start_error(EACCES, own));
-      return k_not_executable;
-    }
-  }
-  if (program.empty() || !path_exists(program)) {
-    report(invocation, Error{.code = ErrorCode::host,
-                             .message = fmt::format("`{}` is not found", command.front())});
-    return k_not_found;
-  }
-  std::vector<std::string> arguments = command;
-  auto lines = environment.lines();
-  std::vector<char*> argument_pointers;
-  std::vector<char*> environment_pointers;
-  for (auto& argument : arguments) {
-    argument_pointers.push_back(argument.data());
-  }
-  for (auto& line : lines) {
-    environment_pointers.push_back(line.data());
-  }
-  argument_pointers.push_back(nullptr);
-  environment_pointers.push_back(nullptr);
-  restore_signals();
-  ::execve(program.c_str(), argument_pointers.data(), environment_pointers.data());
-  report(invocation, start_error(errno, program));
-  return k_not_executable;
-}
-
-int run_run(Invocation& invocation, const RunOptions& options) {
-  const auto variables = toolkit_variables(invocation, {.toolkit = options.toolkit});
-  if (!variables) {
-    report(invocation, variables.error());
-    return k_own_failure;
-  }
-  auto command = options.command;
-  if (command.front() == "--") {
-    command.erase(command.begin());
-  }
-  if (command.empty()) {
-    report(invocation, Error{.code = ErrorCode::usage, .message = "there is no command to run"});
-    return k_own_failure;
-  }
-  if (const auto held = store::hand_on_hold(variables->tree.path);
-      !held) { // else gc could take the tree away
-    report(invocation, held.error());
-    return k_own_failure;
-  }
-  say_notes(invocation, variables->notes);
-  return become(exports::apply(variables->environment, invocation.environment), command,
-                invocation);
 }
 
 } // namespace
@@ -140,10 +116,20 @@ void register_env(Commands& commands) {
       commands.add("env", "Print the variables that make every consumer use a toolkit",
                    [options](Invocation& invocation) { return run_env(invocation, *options); });
   app->add_option("TOOLKIT", options->toolkit,
-                  "Name, manifest, path or id of a tree; may be left out when there is one");
-  app->add_option("--shell", options->shell,
-                  "sh, bash, zsh, fish, json or plain (NAME=VALUE lines)")
-      ->type_name("NAME");
+                  "Name, manifest, path or id of a tree; default: of cukit.yaml here or above, "
+                  "else the only one");
+  auto* shell =
+      app->add_option("--shell", options->shell,
+                      "sh, bash, zsh, fish, csh, tcsh, json or plain (NAME=VALUE lines); or a "
+                      "file's form: " +
+                          join(exports::names_of_variable_files(), ", "))
+          ->type_name("NAME");
+  for (const char* name : {"dotenv", "github-env", "github-path"}) {
+    app->add_flag_callback(
+           "--" + std::string(name), [options, name] { options->shell = name; },
+           "Short for --shell " + std::string(name))
+        ->excludes(shell);
+  }
   app->add_option("--gpu", options->gpus,
                   "Architecture lists for these instead of the manifest's GPUs")
       ->type_name("GPU");
@@ -155,17 +141,6 @@ void register_env(Commands& commands) {
       ->type_name("DIR");
   app->add_flag("--unset", options->unset,
                 "Take back what `cukit env` set in this shell; no toolkit is needed");
-}
-
-void register_run(Commands& commands) {
-  auto options = std::make_shared<RunOptions>();
-  auto* app =
-      commands.add("run", "Run a program with a toolkit's variables",
-                   [options](Invocation& invocation) { return run_run(invocation, *options); });
-  app->add_option("TOOLKIT", options->toolkit, "Name, manifest, path or id of a tree")->required();
-  app->add_option("COMMAND", options->command,
-                  "The program and its arguments: everything behind TOOLKIT")
-      ->required();
 }
 
 } // namespace cukit::cmd

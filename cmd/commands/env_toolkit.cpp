@@ -8,6 +8,7 @@
 #include "names/names.hpp"
 #include "pipeline/jit_caches.hpp"
 #include "pipeline/venv.hpp"
+#include "ui/output.hpp"
 
 #include <algorithm>
 
@@ -236,7 +237,8 @@ Result<ToolkitVariables> toolkit_variables(const Invocation& invocation,
                                            const EnvironmentWish& wish) {
   const auto knowledge = invocation.knowledge();
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
-  CUKIT_TRY_ASSIGN(auto reference, find_tree(invocation, home, wish.toolkit));
+  const auto word = given_or_nearest(invocation, wish.toolkit);
+  CUKIT_TRY_ASSIGN(auto reference, find_tree(invocation, home, word));
   pipeline::remember_place(home, reference.tree);
   exports::Request request{.tree = reference.tree.path,
                            .id = reference.tree.id.hex(),
@@ -254,7 +256,7 @@ Result<ToolkitVariables> toolkit_variables(const Invocation& invocation,
   const auto generation = reference.name.empty()
                               ? std::nullopt
                               : names::current(home, reference.name).value_or(std::nullopt);
-  CUKIT_TRY_ASSIGN(const auto said, of_manifest(wish.toolkit, generation, knowledge));
+  CUKIT_TRY_ASSIGN(const auto said, of_manifest(word, generation, knowledge));
   request.named.insert(request.named.end(), said.consumers.begin(), said.consumers.end());
   CUKIT_TRY_ASSIGN(const auto* consumers, knowledge.consumers());
   CUKIT_TRY_ASSIGN(const auto* common, knowledge.variables());
@@ -273,22 +275,32 @@ Result<ToolkitVariables> toolkit_variables(const Invocation& invocation,
   for (auto& note : notes_about_ptxas(request, *consumers)) {
     notes.push_back(std::move(note));
   }
+  std::vector<std::string> on_caller;
   for (const auto& removal : exports::removals(environment, before)) {
-    notes.push_back(fmt::format("{} led to {}{}", removal.name, printable(removal.led_to),
-                                removal.rest ? "; that part is taken out" : "; it is unset"));
+    on_caller.push_back(fmt::format("{} led to {}{}", removal.name, printable(removal.led_to),
+                                    removal.rest ? "; that part is taken out" : "; it is unset"));
   }
   // what runs needs it too, so it is not changed; torch's own wheels break by less
   exports::ToolkitEnvironment loader;
   loader.tree = request.tree;
   loader.reach.folders = {"LD_LIBRARY_PATH"};
   for (const auto& removal : exports::removals(loader, before)) {
-    notes.push_back(fmt::format("LD_LIBRARY_PATH leads to {}: what is built here loads the "
-                                "libraries there when it runs",
-                                printable(removal.led_to)));
+    on_caller.push_back(fmt::format("LD_LIBRARY_PATH leads to {}: what is built here loads the "
+                                    "libraries there when it runs",
+                                    printable(removal.led_to)));
   }
   return ToolkitVariables{.tree = std::move(reference.tree),
                           .environment = std::move(environment),
-                          .notes = std::move(notes)};
+                          .notes = std::move(notes),
+                          .notes_on_caller = std::move(on_caller)};
+}
+
+void say_notes(const Invocation& invocation, const std::vector<std::string>& notes) {
+  if (!invocation.options.quiet) {
+    for (const auto& note : notes) {
+      ui::say(fmt::format("note: {}\n", note));
+    }
+  }
 }
 
 } // namespace cukit::cmd

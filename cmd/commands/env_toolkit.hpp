@@ -18,9 +18,13 @@ struct EnvironmentWish {
 struct ToolkitVariables {
   assemble::Tree tree;
   exports::ToolkitEnvironment environment;
-  std::vector<std::string> notes; ///< what the caller should know; for standard error
+  std::vector<std::string> notes;           ///< what the caller should know; for standard error
+  std::vector<std::string> notes_on_caller; ///< of variables that lead into another toolkit
 };
 Result<ToolkitVariables> toolkit_variables(const Invocation& invocation,
                                            const EnvironmentWish& wish);
+
+/// On standard error, unless it is to be quiet.
+void say_notes(const Invocation& invocation, const std::vector<std::string>& notes);
 
 } // namespace cukit::cmd

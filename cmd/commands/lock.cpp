@@ -167,14 +167,19 @@ void register_lock(Commands& commands) {
   auto options = std::make_shared<LockOptions>();
   auto* app = commands.add("lock", "Resolve a manifest and write the lock beside it",
                            [options](Invocation& invocation) {
+                             const auto named = given_or_nearest(invocation, options->manifests);
+                             if (!named) {
+                               return report(invocation, named.error());
+                             }
                              int code = 0;
-                             for (const auto& manifest : options->manifests) {
+                             for (const auto& manifest : *named) {
                                const int one = lock_one(invocation, *options, manifest);
                                code = code == 0 ? one : code;
                              }
                              return code;
                            });
-  app->add_option("MANIFEST", options->manifests, "Manifests (YAML)")->required();
+  app->add_option("MANIFEST", options->manifests,
+                  "Manifests (YAML); default: cukit.yaml here or above");
   auto* check =
       app->add_flag("--check", options->check, "Only say whether the lock holds: exit 0 or 1");
   app->add_flag(fmt::format("--upgrade{{{}}}", k_everything), options->upgrade,

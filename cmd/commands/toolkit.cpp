@@ -1,6 +1,8 @@
 // A tree as a person names it on the command line.
+#include "base/strings.hpp"
 #include "cli.hpp"
 #include "names/mend.hpp"
+#include "pipeline/nearest.hpp"
 #include "pipeline/reference.hpp"
 
 #include <algorithm>
@@ -60,6 +62,39 @@ Result<TreeReference> find_tree(const Invocation& invocation, const store::Home&
     }
   }
   return result;
+}
+
+std::string given_or_nearest(const Invocation& invocation, const std::string& given) {
+  if (!given.empty()) {
+    return given;
+  }
+  std::error_code gone;
+  const auto here = fs::current_path(gone);
+  const auto home = invocation.environment.get("HOME").value_or("");
+  const auto found = gone ? std::nullopt : pipeline::nearest_manifest(here, home);
+  if (!found) {
+    return {};
+  }
+  auto shown = found->lexically_relative(here).string();
+  if (!invocation.options.quiet) {
+    ui::say(fmt::format("of {}, since nothing else is named\n", printable(shown)));
+  }
+  return shown;
+}
+
+Result<std::vector<std::string>> given_or_nearest(const Invocation& invocation,
+                                                  const std::vector<std::string>& given) {
+  if (!given.empty()) {
+    return given;
+  }
+  auto nearest = given_or_nearest(invocation, std::string());
+  if (nearest.empty()) {
+    return tl::unexpected<Error>(
+        Error{.code = ErrorCode::usage,
+              .message = "no manifest is named, and there is no cukit.yaml in this folder or above",
+              .hint = "name a manifest; `cukit init` writes one"});
+  }
+  return std::vector{std::move(nearest)};
 }
 
 } // namespace cukit::cmd

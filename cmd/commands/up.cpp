@@ -171,9 +171,11 @@ int run_up(Invocation& invocation, UpOptions options) {
       settings->lock_mode = pipeline::LockMode::frozen;
     }
   }
-  if (options.manifests.empty()) {
-    return report(invocation, Error{.code = ErrorCode::usage, .message = "no manifest is named"});
+  auto named = given_or_nearest(invocation, options.manifests);
+  if (!named) {
+    return report(invocation, named.error());
   }
+  options.manifests = *std::move(named);
   if (!settings->prefix.empty() && options.manifests.size() > 1) {
     return report(invocation, Error{.code = ErrorCode::usage,
                                     .message = "--prefix takes one manifest at a time"});
@@ -214,7 +216,8 @@ void register_up(Commands& commands) {
   auto* app = commands.add(
       "up", "From a manifest to a validated toolkit: lock, fetch, build, validate, name",
       [options](Invocation& invocation) { return run_up(invocation, *options); });
-  app->add_option("MANIFEST", options->manifests, "Manifests (YAML); a bundle brings its own");
+  app->add_option("MANIFEST", options->manifests,
+                  "Manifests (YAML); a bundle brings its own; else cukit.yaml here or above");
   app->add_option("--bundle", options->settings.bundle,
                   "Take everything from this file of `cukit bundle` and ask nobody")
       ->type_name("FILE");

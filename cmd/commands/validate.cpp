@@ -48,7 +48,8 @@ Result<std::vector<GpuTarget>> targets(const ValidateOptions& options,
 
 Result<int> build_and_run(Invocation& invocation, const ValidateOptions& options) {
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
-  CUKIT_TRY_ASSIGN(const auto reference, find_tree(invocation, home, options.toolkit));
+  CUKIT_TRY_ASSIGN(const auto reference,
+                   find_tree(invocation, home, given_or_nearest(invocation, options.toolkit)));
   pipeline::Session session(invocation.environment, home, invocation.knowledge(), {},
                             *invocation.progress, invocation.stop);
   pipeline::ValidationPlan plan;
@@ -101,7 +102,8 @@ void register_validate(Commands& commands) {
       "validate", "Compile the kernels with a toolkit and run them on the GPUs that are here",
       [options](Invocation& invocation) { return run_validate(invocation, *options); });
   app->add_option("TOOLKIT", options->toolkit,
-                  "Name, manifest, path or id of a tree; may be left out when there is one");
+                  "Name, manifest, path or id of a tree; default: of cukit.yaml here or above, "
+                  "else the only one");
   app->add_option("--gpu", options->gpus, "Compile for these instead of the manifest's GPUs")
       ->type_name("GPU");
   app->add_option("--suite", options->suites, "Kernels of these suites (default: core)")

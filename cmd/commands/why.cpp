@@ -189,10 +189,13 @@ Result<void> ask_inside(Invocation& invocation, const WhyOptions& options, Asked
   return ask_path(invocation, options, {.tree = tree->tree.path, .path = std::move(path)}, asked);
 }
 
-Result<int> run_why(Invocation& invocation, const WhyOptions& options) {
+Result<int> run_why(Invocation& invocation, WhyOptions options) {
   Asked asked;
   const auto& word = options.words.front();
   const bool is_path = options.words.size() == 1 && word.find('/') != std::string::npos;
+  if (!(is_path && is_place(word))) {
+    options.of = given_or_nearest(invocation, options.of);
+  }
   if (is_path && is_place(word)) {
     CUKIT_TRY_ASSIGN(const auto place, split_path(word));
     const auto of = options.of.empty() ? place.tree.string() : options.of;
@@ -232,7 +235,9 @@ void register_why(Commands& commands) {
   app->add_option("THING", options->words,
                   "A component (nvcc, ptxas, cuda), a path in a tree, or: gpu sm_120")
       ->required();
-  app->add_option("--of", options->of, "Of this lock, manifest or toolkit; default: the only one")
+  app->add_option("--of", options->of,
+                  "Of this lock, manifest or toolkit; default: of cukit.yaml here or above, else "
+                  "the only one")
       ->type_name("LOCK");
 }
 

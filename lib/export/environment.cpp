@@ -50,7 +50,10 @@ bool contains(const std::vector<std::string>& list, const std::string& name) {
 
 class Builder {
 public:
-  explicit Builder(const Request& request) : request_(request) { result_.tree = request.tree; }
+  explicit Builder(const Request& request) : request_(request) {
+    result_.tree = request.tree;
+    result_.jit = request.jit;
+  }
 
   void add(const Variable& variable) {
     constexpr std::string_view inside = "{tree}/";

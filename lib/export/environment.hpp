@@ -31,6 +31,7 @@ struct Request {
 
 struct ToolkitEnvironment {
   fs::path tree;
+  fs::path jit; ///< where the values that name a JIT cache begin; its last part is the tree's id
   std::vector<Variable> set;
   knowledge::Reach reach;          ///< a caller's variables that may lead elsewhere
   bool pins_host_compiler = false; ///< then no flag of the caller may name another one

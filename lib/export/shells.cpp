@@ -1,6 +1,8 @@
 #include "export/shells.hpp"
 
 #include "base/strings.hpp"
+#include "export/quoting.hpp"
+#include "export/variable_files.hpp"
 #include "text/json.hpp"
 
 #include <algorithm>
@@ -97,14 +99,6 @@ constexpr const char* k_deactivate_fish =
 end
 )fish";
 
-std::string quoted_sh(std::string_view value) {
-  std::string result = "'";
-  for (const char c : value) {
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result + "'";
-}
-
 std::string quoted_fish(std::string_view value) {
   std::string result = "'";
   for (const char c : value) {
@@ -114,24 +108,6 @@ std::string quoted_fish(std::string_view value) {
     result += c;
   }
   return result + "'";
-}
-
-bool is_shell_name(std::string_view name) {
-  return std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
-std::string set_sh(const Variable& variable) {
-  const auto value = quoted_sh(variable.value);
-  switch (variable.joins) {
-  case Joins::nothing:
-    return fmt::format("export {}={}\n", variable.name, value);
-  case Joins::before:
-    return fmt::format("export {0}={1}\"${{{0}:+:${0}}}\"\n", variable.name, value);
-  case Joins::after:
-    return fmt::format("export {0}=\"${{{0}:+${0} }}\"{1}\n", variable.name, value);
-  }
-  return {};
 }
 
 std::string set_fish(const Variable& variable) {
@@ -168,7 +144,8 @@ std::string saved_names(const ToolkitEnvironment& environment,
   return join(names, " ");
 }
 
-std::string lines_sh(const ToolkitEnvironment& environment, const std::vector<Removal>& removed) {
+std::string lines_sh(const ToolkitEnvironment& environment, const std::vector<Removal>& removed,
+                     bool for_all_users) {
   const auto names = saved_names(environment, removed);
   auto out = fmt::format("{0}export {1}={2} {3}={4}\n"
                          "for _cukit_n in {5}; do\n"
@@ -186,7 +163,11 @@ std::string lines_sh(const ToolkitEnvironment& environment, const std::vector<Re
                         : fmt::format("unset {}\n", removal.name);
   }
   for (const auto& variable : environment.set) {
-    out += is_shell_name(variable.name) ? set_sh(variable) : std::string();
+    const auto cache = for_all_users ? below_user_cache(environment, variable) : std::nullopt;
+    out += !is_shell_name(variable.name) ? std::string()
+           : cache ? fmt::format("export {}=\"${{XDG_CACHE_HOME:-${{HOME-}}/.cache}}\"{}\n",
+                                 variable.name, quoted_sh("/" + *cache))
+                   : set_sh(variable);
   }
   return out + k_deactivate_sh;
 }
@@ -210,6 +191,25 @@ std::string lines_fish(const ToolkitEnvironment& environment, const std::vector<
     out += is_shell_name(variable.name) ? set_fish(variable) : std::string();
   }
   return out + k_deactivate_fish;
+}
+
+/// csh expands a variable before it looks at the condition in front, so nothing is left to it: what
+/// it must set is worked out from its environment. Each line can be evaluated behind the one
+/// before.
+std::string lines_csh(const Environment& before, const Environment& after) {
+  std::string out;
+  for (const auto& [name, value] : after.values()) {
+    const auto old = before.values().find(name);
+    if (is_shell_name(name) && (old == before.values().end() || old->second != value)) {
+      out += fmt::format("setenv {} {};\n", name, quoted_csh(value));
+    }
+  }
+  for (const auto& [name, value] : before.values()) {
+    if (is_shell_name(name) && !after.values().contains(name)) {
+      out += fmt::format("unsetenv {};\n", name);
+    }
+  }
+  return out;
 }
 
 /// What differs, without the record that taking back needs: a file outlives the shell it is about.
@@ -259,6 +259,9 @@ Result<Shell> parse_shell(std::string_view name) {
   if (name == "fish") {
     return Shell::fish;
   }
+  if (name == "csh" || name == "tcsh") {
+    return Shell::csh;
+  }
   if (name == "json") {
     return Shell::json;
   }
@@ -267,16 +270,29 @@ Result<Shell> parse_shell(std::string_view name) {
   }
   auto error = Error{.code = ErrorCode::usage,
                      .message = fmt::format("`{}` is no shell that `cukit env` writes for", name)};
-  error.hint = "use sh, bash, zsh, fish, json or plain";
+  error.hint = "use sh, bash, zsh, fish, csh, json or plain, or a file's form: " +
+               join(names_of_variable_files(), ", ");
   return tl::unexpected<Error>(std::move(error));
 }
 
-std::string why_no_line(const ToolkitEnvironment& environment, const Environment& current) {
+bool is_evaluated(Shell shell) {
+  return shell == Shell::sh || shell == Shell::fish || shell == Shell::csh;
+}
+
+std::string why_no_line(const ToolkitEnvironment& environment, Shell shell,
+                        const Environment& current) {
+  if (shell != Shell::csh && shell != Shell::plain) {
+    return {};
+  }
   const auto after = apply(environment, current);
-  for (const auto& variable : environment.set) {
-    const auto value = after.values().find(variable.name);
-    if (value != after.values().end() && value->second.find_first_of("\r\n") != std::string::npos) {
-      return fmt::format("{} holds a line end, which a line NAME=VALUE cannot hold", variable.name);
+  for (const auto& [name, value] : after.values()) {
+    const auto old = current.values().find(name);
+    const bool is_written = old == current.values().end() || old->second != value;
+    const bool is_record = name.starts_with("CUKIT_ENV_");
+    if (is_written && (shell == Shell::csh || !is_record) &&
+        value.find_first_of("\r\n") != std::string::npos) {
+      return fmt::format("{} holds a line end, which a line of that form cannot hold",
+                         is_record ? name.substr(std::string_view(k_old_prefix).size()) : name);
     }
   }
   return {};
@@ -286,8 +302,16 @@ std::string print(const ToolkitEnvironment& environment, Shell shell, const Envi
   if (shell == Shell::json || shell == Shell::plain) {
     return applied(environment, shell, current);
   }
+  if (shell == Shell::csh) {
+    return lines_csh(current, apply(environment, current));
+  }
   const auto removed = removals(environment, take_back(current));
-  return shell == Shell::sh ? lines_sh(environment, removed) : lines_fish(environment, removed);
+  return shell == Shell::sh ? lines_sh(environment, removed, false)
+                            : lines_fish(environment, removed);
+}
+
+std::string print_profile(const ToolkitEnvironment& environment) {
+  return lines_sh(environment, {}, true);
 }
 
 std::string print_unset(Shell shell, const Environment& current) {
@@ -296,6 +320,8 @@ std::string print_unset(Shell shell, const Environment& current) {
     return k_off_sh;
   case Shell::fish:
     return k_off_fish;
+  case Shell::csh:
+    return lines_csh(current, take_back(current));
   default:
     return difference(shell, current, take_back(current));
   }
