@@ -29,6 +29,11 @@ RuleText read_rule(const text::Node& node, text::Mistakes& mistakes, std::vector
     rule.explained_by.push_back(by->scalar);
     uses.push_back({by->scalar, by->at});
   }
+  const auto concerns = fields.text_or_empty("concerns");
+  rule.concerns_builds = concerns == "builds";
+  if (!concerns.empty() && !rule.concerns_builds) {
+    mistakes.add(node.at, "`concerns` can only be `builds`");
+  }
   const auto severity = fields.required_text("severity");
   if (severity == "error") {
     rule.severity = Severity::error;

@@ -27,6 +27,7 @@ Finding& Findings::add(std::string_view id, const std::string& subject) {
                    .source = rule->source,
                    .consequences = {},
                    .log_line = 0,
+                   .concerns_builds = rule->concerns_builds,
                    .is_latent = false,
                    .subject = subject});
   return list_.back();

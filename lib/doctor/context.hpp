@@ -56,10 +56,17 @@ const std::vector<Rule>& layout_rules();
 const std::vector<Rule>& system_rules();
 const std::vector<Rule>& python_rules();
 const std::vector<Rule>& cache_rules();
+const std::vector<Rule>& ptxas_rules();
 const std::vector<Rule>& torch_rules();
 const std::vector<Rule>& loader_rules();
 /// Turns what a log said into findings, with what the environment rules found already.
 void explain_log(const Context& context, Findings& findings);
+/// What concerns builds is no reason to call a machine broken on which nothing is built.
+void weigh_for_builders(const Context& context, std::vector<Finding>& findings);
+/// Whether it compiles when it is used: not one whose kernels were installed with it.
+bool compiles_when_used(const Found& found);
+/// Whether a distribution is here with which it compiles nothing.
+bool is_needless(const Found& found);
 /// A consumer that the log shows failing does not work, whatever else is found.
 void doubt_involved(const Context& context, std::vector<Found>& consumers);
 /// A finding of the log's failure by what it is about; nullptr: nothing is known of it.

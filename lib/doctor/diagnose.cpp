@@ -47,6 +47,7 @@ void raise_causes(std::vector<Finding>& list, const std::vector<RuleText>& catal
           continue;
         }
         cause.severity = std::min(cause.severity, effect.severity);
+        cause.is_latent = cause.is_latent && effect.is_latent;
         if (effect.log_line != 0 && (cause.log_line == 0 || effect.log_line < cause.log_line)) {
           cause.log_line = effect.log_line;
         }
@@ -104,7 +105,8 @@ void judge(const std::vector<Finding>& findings, std::vector<Found>& consumers) 
     const auto failing = std::find_if(findings.begin(), findings.end(), [&](const auto& finding) {
       return (finding.severity == Severity::error || finding.is_latent) &&
              // what a log alone shows of nobody in particular says nothing about the others
-             ((finding.consumers.empty() && finding.log_line == 0) ||
+             ((finding.consumers.empty() && finding.log_line == 0 &&
+               (!finding.is_latent || consumer.compiles == "nvcc")) ||
               std::find(finding.consumers.begin(), finding.consumers.end(), consumer.consumer) !=
                   finding.consumers.end());
     });
@@ -230,7 +232,7 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
   Findings findings(catalogue);
   for (const auto* group :
        {&environment_rules(), &choice_rules(), &tree_rules(), &layout_rules(), &system_rules(),
-        &loader_rules(), &python_rules(), &torch_rules(), &cache_rules()}) {
+        &loader_rules(), &python_rules(), &torch_rules(), &ptxas_rules(), &cache_rules()}) {
     for (const auto& rule : *group) {
       rule(context, findings);
     }
@@ -242,7 +244,9 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
                      .is_explained =
                          log.facts.is_failed && !findings.has(RuleId::log_not_explained)};
   }
-  diagnosis.findings = in_order(findings.take(), catalogue);
+  auto list = findings.take();
+  weigh_for_builders(context, list);
+  diagnosis.findings = in_order(std::move(list), catalogue);
   judge(diagnosis.findings, diagnosis.consumers);
   if (diagnosis.log.is_failed) {
     doubt_involved(context, diagnosis.consumers);

@@ -91,9 +91,11 @@ bool serves(const host::Toolkit* kit, const knowledge::Discovery& discovery) {
 
 class Simulation {
 public:
+  /// `newest` is the consumer's recipe without regard to its version.
   Simulation(const host::Snapshot& snapshot, const knowledge::Consumer& consumer,
-             const host::PythonEnvironment* python)
-      : snapshot_(snapshot), recipe_(consumer.discovery) {
+             const knowledge::Consumer& newest, const host::PythonEnvironment* python)
+      : snapshot_(snapshot), recipe_(consumer.discovery),
+        second_ptxas_(steps_of_second(consumer.discovery, newest.discovery, python)) {
     found_.consumer = consumer.name;
     found_.recipe = &consumer;
     found_.compiles = recipe_.compiles;
@@ -111,8 +113,11 @@ public:
     if (recipe_.compiles == "nvcc") {
       take_nvcc();
     } else if (recipe_.compiles == "ptxas") {
-      take_ptxas(wants_blackwell && !recipe_.ptxas_blackwell.empty() ? recipe_.ptxas_blackwell
-                                                                     : recipe_.ptxas);
+      found_.is_second_ptxas = wants_blackwell && !second_ptxas_.empty();
+      found_.first_ptxas_variable = variable_of(recipe_.ptxas);
+      const auto& steps = found_.is_second_ptxas ? second_ptxas_ : recipe_.ptxas;
+      found_.ptxas_variable = variable_of(steps);
+      take_ptxas(steps);
     } else if (found_.kit != nullptr) {
       take_headers(*found_.kit);
     }
@@ -121,6 +126,28 @@ public:
   }
 
 private:
+  using Steps = std::vector<knowledge::DiscoveryStep>;
+
+  /// Which ptxas a wheel has, its files tell better than its version: nightly builds of one version
+  /// differ.
+  static const Steps& steps_of_second(const knowledge::Discovery& own,
+                                      const knowledge::Discovery& newest,
+                                      const host::PythonEnvironment* python) {
+    static const Steps none;
+    if (python == nullptr || python->triton.empty()) {
+      return own.ptxas_blackwell;
+    }
+    return !python->triton.contains("ptxas-blackwell") ? none
+           : own.ptxas_blackwell.empty()               ? newest.ptxas_blackwell
+                                                       : own.ptxas_blackwell;
+  }
+
+  static std::string variable_of(const Steps& steps) {
+    const auto step = std::find_if(steps.begin(), steps.end(),
+                                   [](const auto& one) { return one.kind == Kind::variable; });
+    return step == steps.end() ? std::string() : step->argument;
+  }
+
   void note(const knowledge::DiscoveryStep& step, const std::string& value, const char* outcome) {
     found_.looked.push_back({.where = step_text(step), .value = value, .outcome = outcome});
   }
@@ -255,6 +282,7 @@ private:
 
   const host::Snapshot& snapshot_;
   const knowledge::Discovery& recipe_;
+  const Steps& second_ptxas_;
   Found found_;
 };
 
@@ -348,7 +376,7 @@ std::vector<Found> discover(const host::Snapshot& snapshot, const Question& ques
       python = &snapshot.pythons.front();
     }
     const auto& recipe = knowledge::at_version(consumer, parsed(provided.version));
-    auto found = Simulation(snapshot, recipe, python).run(wants_blackwell);
+    auto found = Simulation(snapshot, recipe, consumer, python).run(wants_blackwell);
     found.version = provided.version;
     found.is_asked = is_asked;
     result.push_back(std::move(found));

@@ -42,7 +42,8 @@ struct Finding {
   std::string source = {};
   std::vector<std::string> consequences = {}; ///< what else fails because of this
   std::size_t log_line = 0;                   ///< where a log shows it; 0: nowhere
-  bool is_latent = false;                     ///< nothing fails before somebody builds
+  bool concerns_builds = false;               ///< nobody is harmed who builds nothing
+  bool is_latent = false;                     ///< and nobody is known to build anything here
   std::string subject = {}; ///< the tree or environment it is about; empty: the machine
 };
 
@@ -72,7 +73,10 @@ struct Found {
   std::string headers_version = {};
   std::string ptxas = {};
   std::string ptxas_version = {};
-  std::string libraries = {}; ///< first existing folder for -L, or empty
+  bool is_second_ptxas = false;          ///< it is the one for compute capability 10 and newer
+  std::string ptxas_variable = {};       ///< that would name it; empty: none does
+  std::string first_ptxas_variable = {}; ///< the one for older GPUs
+  std::string libraries = {};            ///< first existing folder for -L, or empty
   std::vector<std::pair<std::string, std::string>> arch_lists = {}; ///< variable and value
   bool is_asked = false;                                            ///< named by --consumer
   bool is_runtime = false;                                          ///< compiles when it is used
@@ -122,6 +126,7 @@ struct RuleText {
   std::string about = {}; ///< what it means and how it comes about
   std::string source = {};
   std::vector<std::string> explained_by = {}; ///< findings that make this one a consequence
+  bool concerns_builds = false;               ///< a warning where nothing is built
 };
 /// In causal order: the rule that explains others comes first.
 Result<std::vector<RuleText>> rules(const knowledge::Knowledge& knowledge);

@@ -17,6 +17,9 @@ Finding* unknown_option(const Context& context, const buildlog::Failure& failure
                         Findings& findings);
 Finding* out_of_memory(const Context& context, const buildlog::Failure& failure,
                        Findings& findings);
+/// An error of CUDA or NVML that may come of the driver's libraries, its module or its age; not one
+/// that a program makes itself.
+bool blames_the_driver(const buildlog::Failure& failure);
 Finding* failed_call(const Context& context, const buildlog::Failure& failure, Findings& findings);
 
 /// The finding of a failure that nothing explains.

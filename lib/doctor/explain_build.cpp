@@ -237,6 +237,18 @@ constexpr std::array k_calls = {
 
 } // namespace
 
+bool blames_the_driver(const Failure& failure) {
+  constexpr std::array k_of_the_driver = {3, 34, 100, 209, 221, 999};
+  const auto call = std::find_if(k_calls.begin(), k_calls.end(), [&](const auto& one) {
+    return std::to_string(one.number) == failure.name;
+  });
+  return failure.thing == buildlog::Thing::driver ||
+         (failure.thing == buildlog::Thing::cuda && call != k_calls.end() &&
+          (call->rule != RuleId::cuda_call_failed ||
+           std::find(k_of_the_driver.begin(), k_of_the_driver.end(), call->number) !=
+               k_of_the_driver.end()));
+}
+
 Finding* refused_target(const Context& context, const Failure& failure, Findings& findings) {
   const bool is_native = failure.name.find("No CUDA devices") != std::string::npos ||
                          failure.name == "native" ||

@@ -287,7 +287,7 @@ Finding* found_already(const Failure& failure, Findings& findings) {
   const bool has_name = failure.thing == Thing::library || failure.thing == Thing::symbol ||
                         failure.thing == Thing::target || failure.thing == Thing::cmake_target ||
                         failure.thing == Thing::version;
-  const bool is_driver = failure.thing == Thing::cuda || failure.thing == Thing::driver;
+  const bool is_driver = blames_the_driver(failure);
   for (const auto& listed : findings.list()) {
     auto* finding = findings.find(listed.id);
     const bool is_about_driver =

@@ -1,4 +1,4 @@
-// Triton's own ptxas, ptxas of XLA, and caches of compiled kernels.
+// Caches of compiled kernels and of compilers.
 #include "base/strings.hpp"
 #include "doctor/context.hpp"
 
@@ -8,109 +8,6 @@
 namespace cukit::doctor {
 
 namespace {
-
-/// A target of which this ptxas has never heard; what Triton asks for carries the letter a.
-std::optional<GpuTarget> unknown_target(const Context& context, const std::string& ptxas) {
-  const auto version = Version::parse(ptxas);
-  for (auto target : context.gpus) {
-    if (target.major >= 9 && target.suffix == 0) {
-      target.suffix = 'a';
-    }
-    const auto first = first_release(context, target);
-    if (version && first && *version < *first) {
-      return target;
-    }
-  }
-  return std::nullopt;
-}
-
-const host::Toolkit* tree_with_ptxas_for(const Context& context, const GpuTarget& target) {
-  const auto first = first_release(context, target);
-  for (const auto& kit : context.snapshot.toolkits) {
-    const auto ptxas = kit.tools.find("ptxas");
-    const auto version = ptxas == kit.tools.end() ? tl::unexpected<Error>(Error{})
-                                                  : Version::parse(ptxas->second.version);
-    if (version && first && *first <= *version) {
-      return &kit;
-    }
-  }
-  return nullptr;
-}
-
-/// The variable that names the program; empty: none does.
-std::string variable_of(const std::vector<knowledge::DiscoveryStep>& steps) {
-  const auto step = std::find_if(steps.begin(), steps.end(), [](const auto& one) {
-    return one.kind == knowledge::DiscoveryStep::Kind::variable;
-  });
-  return step == steps.end() ? std::string() : step->argument;
-}
-
-void triton(const Context& context, Findings& findings) {
-  for (const auto& found : context.found) {
-    const auto target =
-        found.compiles == "ptxas" ? unknown_target(context, found.ptxas_version) : std::nullopt;
-    if (!target) {
-      continue;
-    }
-    const auto plain = variable_of(found.recipe->discovery.ptxas);
-    const auto blackwell = variable_of(found.recipe->discovery.ptxas_blackwell);
-    const auto set = plain.empty() ? plain : variable(context.snapshot, plain);
-    const auto* own = set.empty() ? nullptr : tool_at(context.snapshot, set);
-    const bool is_variable = !blackwell.empty() && target->major >= 10 && !set.empty() &&
-                             variable(context.snapshot, blackwell).empty();
-    auto& finding =
-        findings.add(is_variable ? RuleId::triton_variable : RuleId::ptxas_too_old, found.consumer);
-    finding.consumers = {found.consumer};
-    finding.cause = fmt::format("{} runs {} ({}), which does not know {}", found.consumer,
-                                found.ptxas, found.ptxas_version, target->sm());
-    finding.evidence = {{found.ptxas, "ptxas " + found.ptxas_version}, {"GPU", target->sm()}};
-    if (is_variable) {
-      finding.evidence.push_back(
-          {plain, set + (own == nullptr ? "" : ", ptxas " + own->version) + ": not looked at"});
-      finding.fix.push_back(by_command(set_variable(blackwell, set),
-                                       "the variable for compute capability 10 and newer"));
-    } else if (const auto* kit = tree_with_ptxas_for(context, *target)) {
-      const auto path = kit->tools.at("ptxas").path;
-      finding.evidence.push_back({path, "ptxas " + kit->tools.at("ptxas").version + ", not taken"});
-      finding.fix.push_back(
-          by_command(!plain.empty() && !blackwell.empty()
-                         ? ShellCommand::exports(
-                               {{.name = plain, .value = path}, {.name = blackwell, .value = path}})
-                         : put_first("PATH", kit->root + "/bin"),
-                     "a ptxas that knows the GPU"));
-    }
-    finding.fix.push_back(cukit_fix(context, {found.consumer}));
-  }
-}
-
-/// A ptxas that the consumer's own table of versions ends before.
-void refused_ptxas(const Context& context, Findings& findings) {
-  for (const auto& found : context.found) {
-    const auto version = Version::parse(found.ptxas_version);
-    const auto& takes = found.recipe->takes_ptxas;
-    if (found.compiles != "ptxas" || !takes || !version || takes->contains(*version, true)) {
-      continue;
-    }
-    auto& finding = findings.add(RuleId::ptxas_refused, found.consumer);
-    finding.consumers = {found.consumer};
-    finding.cause = fmt::format("{}{} takes a ptxas {}, and {} is {}", found.consumer,
-                                found.version.empty() ? "" : " " + found.version, takes->text(),
-                                found.ptxas, found.ptxas_version);
-    finding.evidence = {{found.ptxas, "ptxas " + found.ptxas_version}};
-    for (const auto* steps :
-         {&found.recipe->discovery.ptxas, &found.recipe->discovery.ptxas_blackwell}) {
-      const auto name = variable_of(*steps);
-      if (!name.empty() && variable(context.snapshot, name) == found.ptxas) {
-        finding.evidence.push_back({name, found.ptxas});
-        finding.fix.push_back(
-            name.find('-') == std::string::npos
-                ? by_command(ShellCommand::unsets({name}), "it takes the ptxas of its own wheel")
-                : by_hand("start it without " + name, "it takes the ptxas of its own wheel"));
-      }
-    }
-    finding.fix.push_back(cukit_fix(context, {found.consumer}));
-  }
-}
 
 /// A compiler cache that cannot tell two trees apart: their files have one time, and an nvcc may be
 /// the same file in both.
@@ -140,28 +37,6 @@ void compiler_caches(const Context& context, Findings& findings) {
                      "sets it, so that no object of another tree is taken for this one's")};
     }
   }
-}
-
-/// ptxas in PATH that is too old, for those who take it from there.
-void ptxas_in_path(const Context& context, Findings& findings) {
-  if (context.snapshot.path_ptxas.empty() || !context.found.empty()) {
-    return;
-  }
-  const auto path = context.snapshot.path_ptxas.front();
-  const auto* tool = tool_at(context.snapshot, path);
-  const auto target = tool == nullptr ? std::nullopt : unknown_target(context, tool->version);
-  if (!target) {
-    return;
-  }
-  auto& finding = findings.add(RuleId::ptxas_too_old, "PATH");
-  finding.cause =
-      fmt::format("ptxas in PATH is {}, which does not know {}", tool->version, target->sm());
-  finding.evidence = {{path, "ptxas " + tool->version}, {"GPU", target->sm()}};
-  if (const auto* kit = tree_with_ptxas_for(context, *target)) {
-    finding.fix.push_back(
-        by_command(put_first("PATH", kit->root + "/bin"), "a ptxas that knows the GPU"));
-  }
-  finding.fix.push_back(cukit_fix(context, {}));
 }
 
 const Found* consumer_of(const Context& context, std::string_view name) {
@@ -269,8 +144,7 @@ void caches(const Context& context, Findings& findings) {
 } // namespace
 
 const std::vector<Rule>& cache_rules() {
-  static const std::vector<Rule> rules = {triton, ptxas_in_path, refused_ptxas, caches,
-                                          compiler_caches};
+  static const std::vector<Rule> rules = {caches, compiler_caches};
   return rules;
 }
 

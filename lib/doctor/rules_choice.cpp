@@ -156,18 +156,6 @@ void removed(const Context& context, Findings& findings) {
   }
 }
 
-/// What is installed to be built with is no reason to call a machine broken: it counts in full for
-/// what compiles when it is used, for what was asked about, and once a log shows it.
-void weigh_for_builders(const Context& context, Finding& finding) {
-  finding.is_latent =
-      std::none_of(context.found.begin(), context.found.end(), [&](const auto& found) {
-        return (found.is_runtime || found.is_asked) &&
-               std::find(finding.consumers.begin(), finding.consumers.end(), found.consumer) !=
-                   finding.consumers.end();
-      });
-  finding.severity = finding.is_latent ? Severity::warning : Severity::error;
-}
-
 void torch_differs(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     const auto* python = found.python;
@@ -178,7 +166,6 @@ void torch_differs(const Context& context, Findings& findings) {
     if (major_of(python->torch_cuda) != major_of(found.nvcc_version)) {
       auto& finding = findings.add(RuleId::torch_major_differs, python->prefix);
       finding.consumers.push_back(found.consumer);
-      weigh_for_builders(context, finding);
       if (!finding.evidence.empty()) {
         continue;
       }
@@ -254,17 +241,11 @@ void two_toolkits(const Context& context, Findings& findings) {
   }
 }
 
-bool is_needless(const Found& found, const knowledge::Consumer& recipe) {
-  const auto& discovery = recipe.discovery;
-  return found.python != nullptr && !discovery.replaced_by.empty() &&
-         host::find_distribution(*found.python, discovery.replaced_by) != nullptr;
-}
-
 void gates(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     const auto& recipe = context.recipe(found);
     if (recipe.discovery.gate.empty() || !context.snapshot.path_nvcc.empty() ||
-        found.nvcc.empty() || is_needless(found, recipe) ||
+        found.nvcc.empty() || is_needless(found) ||
         !variable(context.snapshot, recipe.discovery.gate_variable).empty()) {
       continue;
     }
@@ -318,8 +299,8 @@ void no_nvcc(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     const bool is_misled = !found.root.empty() && (findings.has(RuleId::variable_wrong_folder) ||
                                                    findings.has(RuleId::variable_malformed));
-    if (found.compiles == "nvcc" && found.nvcc.empty() && (found.is_runtime || found.is_asked) &&
-        !is_misled && !is_needless(found, context.recipe(found))) {
+    if (found.compiles == "nvcc" && found.nvcc.empty() &&
+        (compiles_when_used(found) || (found.is_asked && !is_needless(found))) && !is_misled) {
       lacking.push_back(&found);
     }
   }

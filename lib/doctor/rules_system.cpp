@@ -190,16 +190,24 @@ void driver_floor(const Context& context, Findings& findings) {
   if (!context.driver) {
     return;
   }
-  const auto check = [&](const std::string& cuda, const std::string& who, const std::string& path) {
+  // what a compiler makes harms its users; what is installed, everybody
+  const auto check = [&](const std::string& cuda, const std::string& who, const std::string& path,
+                         const std::vector<std::string>& users = {}) {
     const auto version = Version::parse(cuda);
     const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
     if (release == nullptr || context.driver->major() >= release->driver_floor) {
       return;
     }
     auto& finding = findings.add(RuleId::driver_too_old);
-    finding.cause = fmt::format("the driver is {}, {} of CUDA {} needs {} or newer",
-                                host::driver_text(*context.driver), who, release->minor.text(),
-                                release->driver_floor);
+    finding.concerns_builds = !users.empty() && (finding.cause.empty() || finding.concerns_builds);
+    if (finding.concerns_builds) {
+      finding.consumers.insert(finding.consumers.end(), users.begin(), users.end());
+    }
+    if (finding.cause.empty()) {
+      finding.cause = fmt::format("the driver is {}, {} of CUDA {} needs {} or newer",
+                                  host::driver_text(*context.driver), who, release->minor.text(),
+                                  release->driver_floor);
+    }
     finding.evidence.push_back({"driver", host::driver_text(*context.driver)});
     finding.evidence.push_back({path, who + ", CUDA " + cuda});
     finding.fix = {
@@ -222,7 +230,7 @@ void driver_floor(const Context& context, Findings& findings) {
   }
   for (const auto& tree : trees_with_nvcc(context)) {
     if (!tree.users.empty()) {
-      check(tree.nvcc->version, "nvcc", tree.nvcc->path);
+      check(tree.nvcc->version, "nvcc", tree.nvcc->path, tree.users);
     }
   }
 }

@@ -149,7 +149,7 @@ INSTANTIATE_TEST_SUITE_P(P5, MoreFailures, testing::ValuesIn(k_missing), name_of
 
 /// Triton with two ptxas of its own.
 void triton(Scene& scene, const std::string& version) {
-  const auto site = venv(scene, "triton", "3.5.0");
+  const auto site = venv(scene, "triton", "3.6.0");
   scene.root.tool(site + "/triton/backends/nvidia/bin/ptxas", version);
   scene.root.tool(site + "/triton/backends/nvidia/bin/ptxas-blackwell", version);
 }

@@ -6,6 +6,7 @@ namespace cukit::doctor {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 bool has(const Diagnosis& diagnosis, std::string_view id) {
   return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
@@ -42,7 +43,7 @@ TEST(OldTriton, fails_on_a_ptxas_of_cuda_13_that_a_newer_one_takes) {
 
 TEST(OldTriton, reads_the_variable_with_the_hyphen_for_new_gpus) {
   for (const auto& [version, name] : {std::pair{"3.3.1", "TRITON_PTXAS-BLACKWELL_PATH"},
-                                      {"3.4.0", "TRITON_PTXAS_BLACKWELL_PATH"}}) {
+                                      {"3.6.0", "TRITON_PTXAS_BLACKWELL_PATH"}}) {
     Scene scene;
     venv(scene, "triton", version);
     scene.root.toolkit(k_local, "12.9.86");
@@ -52,6 +53,68 @@ TEST(OldTriton, reads_the_variable_with_the_hyphen_for_new_gpus) {
     EXPECT_EQ(consumer(diagnosis, "triton").ptxas, k_local + "/bin/ptxas") << version;
     EXPECT_FALSE(has(diagnosis, "ptxas-refused")) << told(diagnosis);
   }
+}
+
+/// A B300, torch's Triton with the ptxas of its wheel, and CUDA 12.9 as the system's toolkit.
+class TritonWithOnePtxas : public testing::TestWithParam<const char*> {
+protected:
+  TritonWithOnePtxas() {
+    const auto site = venv(scene, "triton", GetParam(), "2.9.0+cu128", "12.8");
+    scene.root.tool(site + "/triton/backends/nvidia/bin/ptxas", "12.8.93");
+    scene.root.toolkit("/usr/local/cuda-12.9", "12.9.86");
+    scene.root.link(k_local, "cuda-12.9");
+    scene.root.prepend_path(k_local + "/bin");
+    gpu(scene, "sm_103");
+  }
+  Scene scene;
+};
+
+TEST_P(TritonWithOnePtxas, is_too_old_for_the_gpu_and_told_of_the_one_that_is_here) {
+  const auto diagnosis = diagnosis_of(scene);
+  ASSERT_FALSE(diagnosis.findings.empty());
+  const auto& first = diagnosis.findings.front();
+  EXPECT_EQ(first.id, "ptxas-too-old") << told(diagnosis);
+  EXPECT_THAT(first.cause, HasSubstr("12.8.93"));
+  EXPECT_THAT(first.cause, HasSubstr("sm_103"));
+  ASSERT_FALSE(first.fix.empty());
+  EXPECT_THAT(first.fix.front().text(),
+              HasSubstr("export TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas"));
+  EXPECT_EQ(consumer(diagnosis, "triton").verdict, Verdict::fails);
+}
+
+TEST_P(TritonWithOnePtxas, works_with_the_variable_that_it_reads) {
+  scene.root.environment.set("TRITON_PTXAS_PATH", k_local + "/bin/ptxas");
+  const auto diagnosis = diagnosis_of(scene);
+  EXPECT_FALSE(diagnosis.has_error()) << told(diagnosis);
+  EXPECT_EQ(consumer(diagnosis, "triton").verdict, Verdict::works);
+}
+
+INSTANTIATE_TEST_SUITE_P(releases, TritonWithOnePtxas, testing::Values("3.4.0", "3.5.1"));
+
+TEST(Triton, is_not_told_of_a_ptxas_that_it_refuses) {
+  Scene scene;
+  const auto site = venv(scene, "triton", "3.4.0", "2.8.0+cu128", "12.8");
+  scene.root.tool(site + "/triton/backends/nvidia/bin/ptxas", "12.8.93");
+  scene.root.toolkit(k_local, "13.0.88");
+  gpu(scene, "sm_103");
+  const auto diagnosis = diagnosis_of(scene);
+  ASSERT_TRUE(has(diagnosis, "ptxas-too-old")) << told(diagnosis);
+  for (const auto& fix : diagnosis.findings.front().fix) {
+    EXPECT_THAT(fix.text(), Not(HasSubstr(k_local + "/bin/ptxas"))) << told(diagnosis);
+  }
+  EXPECT_FALSE(diagnosis.findings.front().fix.empty());
+}
+
+TEST(Triton, goes_back_to_its_own_ptxas_where_the_one_of_a_variable_lost_the_gpu) {
+  Scene scene;
+  const auto site = venv(scene, "triton", "3.5.0", "2.9.0+cu126", "12.6");
+  scene.root.tool(site + "/triton/backends/nvidia/bin/ptxas", "12.8.93");
+  scene.root.toolkit(k_local, "13.0.88");
+  scene.root.environment.set("TRITON_PTXAS_PATH", k_local + "/bin/ptxas");
+  gpu(scene, "sm_70"); // no CUDA 13 has it
+  const auto diagnosis = diagnosis_of(scene);
+  ASSERT_TRUE(has(diagnosis, "ptxas-too-old")) << told(diagnosis);
+  EXPECT_THAT(told(diagnosis), HasSubstr("unset TRITON_PTXAS_PATH"));
 }
 
 TEST(CompilerCache, beside_a_tree_of_cukits_must_know_the_tree) {
