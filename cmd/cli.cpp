@@ -18,6 +18,16 @@ ui::Terminal Invocation::output() const {
   return {environment, options.color, STDOUT_FILENO};
 }
 
+std::string Invocation::own_name() const {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) {
+    return "cukit";
+  }
+  const fs::path found = environment.find_program("cukit");
+  return !found.empty() && fs::equivalent(found, self, error) && !error ? "cukit" : self.string();
+}
+
 knowledge::Knowledge Invocation::knowledge() const {
   return options.recipes.empty() ? knowledge::Knowledge::embedded()
                                  : knowledge::Knowledge::from(options.recipes);

@@ -42,6 +42,9 @@ struct Invocation {
   std::optional<text::Json> outcome;
 
   [[nodiscard]] knowledge::Knowledge knowledge() const;
+  /// What a shell finds this program by, for commands that are printed: its name where PATH leads
+  /// to it, else its path.
+  [[nodiscard]] std::string own_name() const;
   /// Where data goes: standard output, which may be a file while the talk is seen on a terminal.
   [[nodiscard]] ui::Terminal output() const;
   /// The user's home, or with --system the system store.

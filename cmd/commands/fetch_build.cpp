@@ -52,7 +52,7 @@ int run_build(Invocation& invocation, const Options& options) {
                    .set("release", result->locked.lock.release.text())
                    .set("downloaded_bytes", opened->session->downloaded_bytes));
   } else {
-    ui::print(up_text(invocation.output(), *result));
+    ui::print(up_text(invocation, *result));
   }
   return 0;
 }

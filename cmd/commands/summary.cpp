@@ -171,7 +171,8 @@ std::string report_text(const ui::Terminal& terminal, const validate::Report& re
   return out + not_run(terminal, report) + failures(terminal, report);
 }
 
-std::string up_text(const ui::Terminal& terminal, const pipeline::UpResult& result) {
+std::string up_text(const Invocation& invocation, const pipeline::UpResult& result) {
+  const auto terminal = invocation.output();
   const auto& manifest = result.locked.manifest;
   const auto label = terminal.paint(Style::bold, manifest.name.value);
   if (result.nothing_to_do) {
@@ -193,8 +194,9 @@ std::string up_text(const ui::Terminal& terminal, const pipeline::UpResult& resu
   }
   if (!failed) {
     const auto which = result.name.empty() ? result.tree->path.string() : result.name;
-    out += fmt::format("  use it  {}\n",
-                       ShellCommand::evaluates(ShellCommand({"cukit", "env", which})).text());
+    out += fmt::format(
+        "  use it  {}\n",
+        ShellCommand::evaluates(ShellCommand({invocation.own_name(), "env", which})).text());
   }
   return out;
 }

@@ -14,7 +14,7 @@ int report_damaged(Invocation& invocation, const std::vector<Error>& errors);
 
 text::Json tree_json(const assemble::Tree& tree, const std::string& name);
 text::Json validation_json(const validate::Report& report);
-std::string up_text(const ui::Terminal& terminal, const pipeline::UpResult& result);
+std::string up_text(const Invocation& invocation, const pipeline::UpResult& result);
 /// Kernels x targets, with what ran where.
 std::string report_text(const ui::Terminal& terminal, const validate::Report& report);
 
