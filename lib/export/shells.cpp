@@ -252,6 +252,12 @@ std::string applied(const ToolkitEnvironment& environment, Shell shell,
 
 } // namespace
 
+std::string quoted(Shell shell, std::string_view value) {
+  return shell == Shell::fish  ? quoted_fish(value)
+         : shell == Shell::csh ? quoted_csh(value)
+                               : quoted_sh(value);
+}
+
 Result<Shell> parse_shell(std::string_view name) {
   if (name == "sh" || name == "bash" || name == "zsh") {
     return Shell::sh;

@@ -15,6 +15,8 @@ enum class Shell {
 }; ///< plain: NAME=VALUE lines for env files; lists have the caller's own part in them
 Result<Shell> parse_shell(std::string_view name);
 bool is_evaluated(Shell shell); ///< its lines are for a shell, not for a file
+/// One word of sh, csh or fish that stands for `value`, whatever is in it.
+[[nodiscard]] std::string quoted(Shell shell, std::string_view value);
 /// Why the variables cannot be written in that form, or empty: csh and plain lines hold no line
 /// end.
 [[nodiscard]] std::string why_no_line(const ToolkitEnvironment& environment, Shell shell,

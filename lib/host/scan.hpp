@@ -1,4 +1,5 @@
-// Private to host: the parts of take_snapshot(), each of which looks at one kind of thing.
+// The parts of take_snapshot(), each of which looks at one kind of thing. Of other modules venv
+// alone uses one, scan_toolkit().
 #pragma once
 
 #include "host/root_view.hpp"
@@ -14,6 +15,7 @@ struct Candidate {
   std::string root;
   std::string found_by;
   std::string environment = {};
+  bool reads_programs = true; ///< else versions of programs stay empty: compilers have 100 MB
 };
 
 /// Looks at one root; nothing when no toolkit is there.
@@ -23,7 +25,8 @@ std::optional<Toolkit> scan_toolkit(const RootView& view, const Candidate& candi
 std::vector<Candidate> toolkit_candidates(const RootView& view, const SnapshotRequest& request,
                                           const std::vector<PythonEnvironment>& pythons);
 /// A program with its version; nothing when the path leads to no file.
-std::optional<Tool> scan_tool(const RootView& view, const std::string& path);
+std::optional<Tool> scan_tool(const RootView& view, const std::string& path,
+                              bool reads_version = true);
 /// Arguments of __cudaLaunch in the crt/host_runtime.h below an include folder; 0 without.
 int launch_arguments(const RootView& view, const std::string& include);
 

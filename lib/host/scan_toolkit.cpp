@@ -335,12 +335,15 @@ int launch_arguments(const RootView& view, const std::string& include) {
                                          text->begin() + static_cast<std::ptrdiff_t>(end), ','));
 }
 
-std::optional<Tool> scan_tool(const RootView& view, const std::string& path) {
+std::optional<Tool> scan_tool(const RootView& view, const std::string& path, bool reads_version) {
   const auto entry = view.find(path);
   if (!entry || !entry->is_regular) {
     return std::nullopt;
   }
   Tool tool{.path = path, .real = entry->real, .is_link = view.is_link(path)};
+  if (!reads_version) {
+    return tool;
+  }
   const auto head = view.head(path, 4);
   if (head == "\x7f"
               "ELF") {
@@ -388,7 +391,7 @@ std::optional<Toolkit> scan_toolkit(const RootView& view, const Candidate& candi
               .environment = candidate.environment};
   for (const auto& place : tool_places()) {
     for (const char* path : place.paths) {
-      if (auto tool = scan_tool(view, join_path(kit.root, path))) {
+      if (auto tool = scan_tool(view, join_path(kit.root, path), candidate.reads_programs)) {
         kit.tools.emplace(place.name, *std::move(tool));
         break;
       }
@@ -409,7 +412,7 @@ std::optional<Toolkit> scan_toolkit(const RootView& view, const Candidate& candi
   }
   if (const auto link =
           kit.libraries.find(fmt::format("libnvJitLink.so.{}", kit.cudart.substr(0, 2)));
-      link != kit.libraries.end()) {
+      link != kit.libraries.end() && candidate.reads_programs) {
     kit.nvjitlink = read_elf_facts(view, link->second, true).newest_symbol;
   }
   scan_profile(view, kit);
