@@ -45,6 +45,15 @@ bool is_in_store(const fs::path& prefix) {
          path_exists(parent.parent_path() / "version");
 }
 
+/// A folder below site-packages or dist-packages is what installed packages are made of.
+bool is_of_packages(const fs::path& prefix) {
+  std::error_code error;
+  const auto real = fs::weakly_canonical(prefix, error);
+  return std::any_of(real.begin(), real.end(), [](const fs::path& part) {
+    return part == "site-packages" || part == "dist-packages";
+  });
+}
+
 /// Whether what stands there may go: an empty folder, or a tree, also one of which parts are gone.
 Result<void> check_standing(const fs::path& standing, const fs::path& prefix) {
   struct stat info {};
@@ -54,7 +63,10 @@ Result<void> check_standing(const fs::path& standing, const fs::path& prefix) {
   CUKIT_TRY(names);
   if (!is_folder || (!names->empty() && !folder_exists(standing / k_record))) {
     return no_place(prefix, "exists and is no tree of cukit's",
-                    "name a folder that does not exist, or remove it first");
+                    is_of_packages(prefix)
+                        ? "the packages of a Python environment lie there, and its libraries would "
+                          "go: `cukit venv` looks after them; name a folder of its own for a tree"
+                        : "name a folder that does not exist, or remove it first");
   }
   if (names->empty()) {
     return {};
