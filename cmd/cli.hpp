@@ -85,6 +85,7 @@ void register_diff(Commands& commands);
 void register_why(Commands& commands);
 void register_init(Commands& commands);
 void register_doctor(Commands& commands); ///< doctor and snapshot
+void register_venv(Commands& commands);
 
 /// Options that several commands share: --index-url, --redist-url, --locked, --frozen, --platform,
 /// --prefix,

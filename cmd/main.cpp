@@ -110,7 +110,7 @@ int run(int argc, char** argv) {
                                     register_switch,   register_gc,     register_releases,
                                     register_gpus,     register_matrix, register_diff,
                                     register_why,      register_init,   register_mirror,
-                                    register_bundle,   register_doctor}) {
+                                    register_bundle,   register_doctor, register_venv}) {
     enroll(commands);
   }
   if (const auto code = parse(app, {argv + 1, argv + argc})) {
