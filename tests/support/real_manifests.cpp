@@ -112,9 +112,10 @@ private:
 std::vector<RealManifest> read() {
   std::vector<RealManifest> all;
   std::optional<Manifest> one;
-  const auto text = read_file(CUKIT_MANIFESTS, k_limit);
-  EXPECT_TRUE(text.has_value()) << CUKIT_MANIFESTS;
-  for (const auto line : split(text.value_or(""), '\n')) {
+  const auto file = read_file(CUKIT_MANIFESTS, k_limit);
+  EXPECT_TRUE(file.has_value()) << CUKIT_MANIFESTS;
+  const auto text = file.value_or("");
+  for (const auto line : split(text, '\n')) {
     std::vector<std::string> fields;
     for (const auto field : split(line, '\t')) {
       fields.emplace_back(field);
