@@ -2,7 +2,6 @@
 // the manifest that describes what they wanted resolves to what worked for them, or says why it
 // cannot. Expectations come from the threads, not from cukit.
 #include "fixture.hpp"
-#include "support/real_manifests.hpp"
 
 #include <gmock/gmock.h>
 
@@ -17,8 +16,7 @@ const catalog::Catalog& everything() {
     auto result = real_catalog();
     for (const auto& one : test::real_manifests()) {
       if (one.product == "cuda") {
-        result.manifests.push_back(
-            catalog::parse_redist(one.json, "cuda", *Version::parse(one.label), "m").value());
+        result.manifests.push_back(real_manifest("cuda", one.label));
       }
     }
     std::sort(result.manifests.begin(), result.manifests.end(),

@@ -5,6 +5,7 @@
 #include "base/strings.hpp"
 #include "resolve/hand_edits.hpp"
 #include "resolve/resolve.hpp"
+#include "support/real_manifests.hpp"
 
 #include <gtest/gtest.h>
 
@@ -65,6 +66,18 @@ inline catalog::Catalog real_catalog() {
 inline const knowledge::Knowledge& recipes() {
   static const auto knowledge = knowledge::Knowledge::embedded();
   return knowledge;
+}
+
+/// One of NVIDIA's, with the digest that its own text has where that is known.
+inline catalog::RedistManifest real_manifest(const std::string& product, const std::string& label) {
+  auto manifest = catalog::parse_redist(test::real_manifest(product, label), product,
+                                        *Version::parse(label), label)
+                      .value();
+  const auto& pins = *recipes().pins().value();
+  if (const auto known = pins.find(manifest.path()); known != pins.end()) {
+    manifest.sha256 = known->second;
+  }
+  return manifest;
 }
 
 inline manifest::Manifest manifest_of(const std::string& body) {

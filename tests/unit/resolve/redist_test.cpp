@@ -2,7 +2,6 @@
 #include "base/files.hpp"
 #include "fixture.hpp"
 #include "resolve/known.hpp"
-#include "support/real_manifests.hpp"
 
 #include <gmock/gmock.h>
 
@@ -23,8 +22,7 @@ catalog::Catalog redist_catalog(bool with_wheels) {
       std::vector<catalog::RedistManifest> own;
       for (const auto& one : test::real_manifests()) {
         if (one.product == product) {
-          own.push_back(
-              catalog::parse_redist(one.json, product, *Version::parse(one.label), "m").value());
+          own.push_back(real_manifest(product, one.label));
         }
       }
       std::sort(own.begin(), own.end(),

@@ -2,7 +2,6 @@
 #include "fixture.hpp"
 #include "resolve/diff.hpp"
 #include "resolve/why.hpp"
-#include "support/real_manifests.hpp"
 
 #include <gmock/gmock.h>
 
@@ -15,9 +14,7 @@ class OfArchives : public testing::Test {
 protected:
   static lock::Lock lock_of(const std::string& release, const std::string& sources) {
     auto catalog = real_catalog();
-    catalog.manifests.push_back(catalog::parse_redist(test::real_manifest("cuda", release), "cuda",
-                                                      *Version::parse(release), "m")
-                                    .value());
+    catalog.manifests.push_back(real_manifest("cuda", release));
     catalog.redist_was_asked = true;
     const auto answer = answer_to(
         manifest_of(fmt::format("gpus: [sm_90]\ntoolkit: {{nvcc: \"{}\"}}\nsources: [{}]\n"
