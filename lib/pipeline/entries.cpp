@@ -61,11 +61,7 @@ std::optional<std::string> present_key(const store::Store& store, const lock::Ar
 std::vector<EntryJob> missing_jobs(const store::Store& store, const lock::PlatformLock& platform) {
   std::map<std::string, EntryJob> jobs; // sorted: the order in which locks are taken
   for (const auto& artifact : platform.artifacts) {
-    if (present_key(store, artifact)) {
-      log_detail("store", "has {} {}", artifact.component, artifact.version.text());
-    } else {
-      log_decision("store", "lacks {} {}: {}", artifact.component, artifact.version.text(),
-                   artifact.record ? "ranges of the wheel are asked for" : "the file is asked for");
+    if (!present_key(store, artifact)) {
       const auto key = lock::store_key(artifact);
       auto& job = jobs[key];
       job.key = key;
@@ -181,6 +177,11 @@ Result<std::vector<store::Entry>> make_missing(Session& session, const store::St
   jobs = missing_jobs(store, platform); // somebody else may have made them meanwhile
   if (jobs.empty()) {
     return std::vector<store::Entry>();
+  }
+  for (const auto& job : jobs) {
+    log_decision("store", "lacks {} {}: asks for {}", job.artifact->component,
+                 job.artifact->version.text(),
+                 job.artifact->record ? "ranges of its wheel" : "its file");
   }
   CUKIT_TRY(bring_and_unpack(session, jobs));
   CUKIT_TRY(first_error(jobs, session));

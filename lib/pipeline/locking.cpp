@@ -201,6 +201,7 @@ Result<Locked> read_existing(Session& session, const fs::path& manifest_path,
       machine, machine_facts(session, result.manifest, result.before ? &*result.before : nullptr));
   if (!result.before) {
     result.why = path_exists(result.path) ? "there is nothing in it" : "there is none yet";
+    log_decision("lock", "{} is made: {}", result.path.string(), result.why);
     return result;
   }
   CUKIT_TRY_ASSIGN(result.why,

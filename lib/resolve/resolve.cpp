@@ -1,5 +1,6 @@
 #include "resolve/resolve.hpp"
 
+#include "base/log.hpp"
 #include "resolve/compose.hpp"
 #include "resolve/conflict.hpp"
 #include "resolve/known.hpp"
@@ -113,6 +114,12 @@ resolve(const manifest::Manifest& manifest, const knowledge::Knowledge& knowledg
   CUKIT_TRY_ASSIGN(auto resolution, compose(inputs, list[*chosen]));
   resolution.notes = notes(inputs, list[*chosen], machine);
   resolution.passed_over = passed_over(problem, list, *chosen);
+  for (const auto& other : resolution.passed_over) {
+    log_decision("resolve", "passes over CUDA {}: {} ({})", other.release, other.reason,
+                 other.source);
+  }
+  log_decision("resolve", "takes CUDA {}, the best that nothing speaks against",
+               resolution.lock.release.text());
   return std::variant<Resolution, Conflict>(std::move(resolution));
 }
 

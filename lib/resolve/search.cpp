@@ -1,7 +1,5 @@
 #include "resolve/search.hpp"
 
-#include "base/log.hpp"
-
 #include <algorithm>
 
 namespace cukit::resolve {
@@ -252,16 +250,12 @@ std::optional<std::size_t> first_allowed(const Problem& problem,
                                          const std::vector<Candidate>& candidates) {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const auto& toolkit = candidates[i].toolkit;
-    rules::Verdict against;
-    for (const auto& constraint : problem.constraints) {
-      against = against ? against : constraint.check(toolkit);
-    }
-    if (!against) {
-      log_decision("resolve", "takes CUDA {}: nothing speaks against it", toolkit.release.text());
+    const bool is_allowed = std::none_of(
+        problem.constraints.begin(), problem.constraints.end(),
+        [&](const Constraint& constraint) { return constraint.check(toolkit).has_value(); });
+    if (is_allowed) {
       return i;
     }
-    log_decision("resolve", "passes over CUDA {}: {} [{}]", toolkit.release.text(), against->reason,
-                 against->rule->id);
   }
   return std::nullopt;
 }
