@@ -1,14 +1,14 @@
 // `cukit venv`: what of CUDA a Python environment holds, and whether it fits.
 #include "base/strings.hpp"
 #include "commands/env_toolkit.hpp"
+#include "commands/venv_change.hpp"
 #include "commands/venv_text.hpp"
 
 namespace cukit::cmd {
 
 namespace {
 
-struct Options {
-  std::string path;
+struct Options : VenvChange {
   std::string toolkit;
   std::string format = "constraints";
   bool write = false;
@@ -157,6 +157,33 @@ CLI::App* add(CLI::App& app, const std::shared_ptr<Options>& options, const char
   return command;
 }
 
+template <int (*run)(Invocation&, const VenvChange&)>
+int change(Invocation& invocation, const Options& options) {
+  return run(invocation, options);
+}
+
+void add_changes(CLI::App& app, const std::shared_ptr<Options>& options) {
+  auto* plan = add(app, options, "plan",
+                   "The smallest change that gives it one compiler with its headers and CCCL",
+                   change<run_venv_plan>);
+  auto* apply =
+      add(app, options, "apply", "Make that change; it can be taken back", change<run_venv_apply>);
+  for (auto* command : {plan, apply}) {
+    command
+        ->add_option("--manifest", options->manifest,
+                     "The wheels of this manifest's lock instead of the release that fits the pins")
+        ->type_name("FILE");
+    options->settings.add_source_options(*command);
+  }
+  auto* restore = add(app, options, "restore", "Take the last change back, byte for byte",
+                      change<run_venv_restore>);
+  restore
+      ->add_option("--to", options->to, "Take all changes behind this one back; 0: all there are")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  add(app, options, "history", "The changes that can be taken back", change<run_venv_history>);
+}
+
 } // namespace
 
 void register_venv(Commands& commands) {
@@ -184,6 +211,7 @@ void register_venv(Commands& commands) {
                    "Name, manifest, path or id of a tree; may be left out when there is one");
   wire->add_flag("--always", options->always,
                  "Also for programs that its python starts without activation");
+  add_changes(*app, options);
   add(*app, options, "unwire", "Take that back: every file as it was before", run_unwire);
 }
 

@@ -118,8 +118,8 @@ public:
     look_at_pins();
     for (const auto& folder : inventory_.folders) {
       look_at_files(folder, FileState::clobbered, "changed-files",
-                    "are not as their packages brought them");
-      look_at_files(folder, FileState::missing, "missing-files", "are gone");
+                    "not as their packages brought them");
+      look_at_files(folder, FileState::missing, "missing-files", "gone");
     }
     look_at_records();
     return std::move(troubles_);
@@ -127,8 +127,8 @@ public:
 
 private:
   [[nodiscard]] std::string place() const { return printable(inventory_.place.prefix.string()); }
-  [[nodiscard]] std::string coherent_set() const {
-    return fmt::format("`cukit venv pin {}` prints the versions that belong together", place());
+  [[nodiscard]] std::string way_to_mend() const {
+    return fmt::format("`cukit venv plan {}` shows the smallest change that mends it", place());
   }
 
   /// What a compiler in that folder needs of its neighbours, the earliest failure first.
@@ -234,9 +234,11 @@ private:
     }
     troubles_.push_back(
         {.id = id,
-         .text = fmt::format("{} file{} of {} {}: {}", paths.size(), paths.size() == 1 ? "" : "s",
-                             join({owners.begin(), owners.end()}, ", "), what,
-                             printable(some_of(paths))),
+         .text = fmt::format("{} of {} {} {}: {}",
+                             paths.size() == 1 ? std::string("a file")
+                                               : fmt::format("{} files", paths.size()),
+                             join({owners.begin(), owners.end()}, ", "),
+                             paths.size() == 1 ? "is" : "are", what, printable(some_of(paths))),
          .next = fmt::format("`pip install --force-reinstall --no-deps {}`", join(wanted, " "))});
   }
 
@@ -274,7 +276,7 @@ private:
   }
 
   void add(const char* id, std::string text) {
-    troubles_.push_back({.id = id, .text = std::move(text), .next = coherent_set()});
+    troubles_.push_back({.id = id, .text = std::move(text), .next = way_to_mend()});
   }
 
   const Inventory& inventory_;

@@ -45,6 +45,22 @@ std::optional<Line> take_path(std::string_view line) {
   return result;
 }
 
+/// Without padding.
+std::string urlsafe_base64(const Sha256& digest) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string out;
+  unsigned bits = 0;
+  unsigned count = 0;
+  for (const auto byte : digest.bytes()) {
+    bits = (bits << 8U | byte) & 0xffffU;
+    for (count += 8; count >= 6; count -= 6) {
+      out += digits[bits >> (count - 6) & 63U];
+    }
+  }
+  return count == 0 ? out : out + digits[bits << (6 - count) & 63U];
+}
+
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -77,6 +93,20 @@ void for_each_row(std::string_view record,
                                               : std::nullopt,
          .size = number(taken->rest.substr(comma + 1))});
   }
+}
+
+std::string record_line(std::string_view path, const std::optional<Sha256>& sha256,
+                        std::uint64_t size) {
+  std::string field(path);
+  if (path.find_first_of(",\"\r\n") != std::string_view::npos) {
+    field = "\"";
+    for (const char c : path) {
+      field += c == '"' ? std::string("\"\"") : std::string(1, c);
+    }
+    field += '"';
+  }
+  return sha256 ? fmt::format("{},sha256={},{}\n", field, urlsafe_base64(*sha256), size)
+                : field + ",,\n";
 }
 
 bool leads_out(std::string_view path, std::string_view prefix) {

@@ -23,6 +23,10 @@ void for_each_row(std::string_view record,
                   const std::function<bool(std::string_view path)>& is_wanted,
                   const std::function<void(RecordRow row)>& use);
 
+/// A row as pip writes it, with its line end; without a digest for RECORD itself.
+std::string record_line(std::string_view path, const std::optional<Sha256>& sha256 = {},
+                        std::uint64_t size = 0);
+
 /// Whether a path of a row, followed from a folder of modules, leaves the environment: such a file
 /// is never looked at, replaced or removed. Scripts (`../../../bin/torchrun`) do not.
 bool leads_out(std::string_view path, std::string_view prefix);
