@@ -18,13 +18,8 @@ std::string tree_line(const exports::ToolkitEnvironment& environment) {
 constexpr const char* k_gone = "cukit: the toolkit of this environment is gone; "
                                "`cukit venv wire` or `cukit venv unwire` mends that";
 
-/// In single quotes a csh still takes ! for history.
 std::string quoted_csh(std::string_view value) {
-  std::string result = "'";
-  for (const char c : value) {
-    result += c == '\'' ? std::string("'\\''") : c == '!' ? std::string("\\!") : std::string(1, c);
-  }
-  return result + "'";
+  return exports::quoted(exports::Shell::csh, value);
 }
 
 /// Variables that any shell can set.

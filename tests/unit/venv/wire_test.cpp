@@ -27,6 +27,7 @@ exports::ToolkitEnvironment toolkit(const FakeVenv& venv) {
   venv.root.put("/it's a $tree/bin/nvcc", "#!/bin/sh\n", 0755);
   using exports::Joins;
   return {.tree = tree,
+          .jit = {},
           .set = {{.name = "CUDA_HOME", .value = tree.string(), .joins = Joins::nothing},
                   {.name = "PATH", .value = (tree / "bin").string(), .joins = Joins::before},
                   {.name = "DEMO_FLAGS", .value = "-x 'y'!", .joins = Joins::after}},
