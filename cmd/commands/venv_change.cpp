@@ -3,7 +3,9 @@
 #include "base/strings.hpp"
 #include "pipeline/entries.hpp"
 #include "venv/choose.hpp"
+#include "venv/layout.hpp"
 #include "venv/stage.hpp"
+#include "venv/users.hpp"
 
 namespace cukit::cmd {
 
@@ -81,12 +83,13 @@ text::Json plan_json(const venv::Place& place, const Planned& planned, std::uint
       .set("release", planned.plan.release.text())
       .set("changes", changes)
       .set("kept", kept)
+      .set("layout", planned.plan.makes_layout)
       .set("download_bytes", download);
 }
 
 std::string plan_text(const ui::Terminal& terminal, const Planned& planned,
                       std::uint64_t download) {
-  if (planned.plan.changes.empty()) {
+  if (planned.plan.is_empty()) {
     return fmt::format("nothing to do: it has the compiler, headers and CCCL of CUDA {}\n",
                        planned.plan.release.text());
   }
@@ -98,6 +101,10 @@ std::string plan_text(const ui::Terminal& terminal, const Planned& planned,
   for (const auto& one : planned.plan.kept) {
     table.row({one.project, one.version, "", "stays", "", one.why});
   }
+  if (planned.plan.makes_layout) {
+    table.row({venv::k_layout_project, "", "->", planned.plan.release.text(), "",
+               "what wheels lack: lib64, plain names of libraries, a libcuda to link with"});
+  }
   return fmt::format("CUDA {} in {}\n{}{} to download\n", planned.plan.release.text(),
                      printable(planned.plan.site.string()), table.print(terminal),
                      human_bytes(download));
@@ -108,6 +115,15 @@ void say_recovered(const Invocation& invocation, const venv::HeldPlace& held) {
     if (!invocation.options.quiet) {
       ui::say(fmt::format("note: {}\n", sentence));
     }
+  }
+}
+
+void say_users(const Invocation& invocation, const venv::Plan& plan) {
+  const auto users = venv::users_of(plan.site / plan.root);
+  if (!users.empty() && !invocation.options.quiet) {
+    ui::say(fmt::format("note: files of it are in use by {}: what runs keeps what it has until it "
+                        "is started again\n",
+                        join(users, ", ")));
   }
 }
 
@@ -188,7 +204,8 @@ int run_venv_apply(Invocation& invocation, const VenvChange& options) {
   }
   const auto download = to_download(*opened->session, *planned);
   int number = 0;
-  if (!planned->plan.changes.empty()) {
+  if (!planned->plan.is_empty()) {
+    say_users(invocation, planned->plan);
     const auto journal = apply(*opened->session, *place, *planned);
     if (!journal) {
       return report(invocation, journal.error());

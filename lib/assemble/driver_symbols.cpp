@@ -4,6 +4,7 @@
 //   without per-thread streams typedef CUresult (CUDAAPI *PFN_cuMemcpy_v7000_ptds)   a pointer
 //   type; its name holds the version it appeared in
 #include "assemble/assemble.hpp"
+#include "assemble/driver_headers.hpp"
 #include "base/strings.hpp"
 
 #include <algorithm>
@@ -106,6 +107,20 @@ void add_macros(std::string_view text, std::set<std::string>& names) {
 }
 
 } // namespace
+
+const std::vector<std::string>& driver_headers() {
+  static const std::vector<std::string> names{"cuda.h",
+                                              "cudaGL.h",
+                                              "cudaEGL.h",
+                                              "cudaVDPAU.h",
+                                              "cudaProfiler.h",
+                                              "cudaTypedefs.h",
+                                              "cudaGLTypedefs.h",
+                                              "cudaEGLTypedefs.h",
+                                              "cudaVDPAUTypedefs.h",
+                                              "cudaProfilerTypedefs.h"};
+  return names;
+}
 
 std::vector<std::string> driver_symbols(const std::map<std::string, std::string>& headers) {
   std::set<std::string> names;

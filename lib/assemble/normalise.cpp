@@ -1,5 +1,6 @@
 #include "assemble/normalise.hpp"
 
+#include "assemble/driver_headers.hpp"
 #include "assemble/entry_text.hpp"
 
 namespace cukit::assemble {
@@ -26,10 +27,8 @@ Result<void> add_stub(Claims& claims, Platform platform) {
     return {};
   }
   std::map<std::string, std::string> headers;
-  for (const char* name :
-       {"cuda.h", "cudaGL.h", "cudaEGL.h", "cudaVDPAU.h", "cudaProfiler.h", "cudaTypedefs.h",
-        "cudaGLTypedefs.h", "cudaEGLTypedefs.h", "cudaVDPAUTypedefs.h", "cudaProfilerTypedefs.h"}) {
-    const auto* file = claims.find(std::string("include/") + name);
+  for (const auto& name : driver_headers()) {
+    const auto* file = claims.find("include/" + name);
     if (file != nullptr && !file->from.empty()) {
       CUKIT_TRY_ASSIGN(headers[name], read_entry_text(*file));
     }

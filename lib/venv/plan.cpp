@@ -1,6 +1,7 @@
 #include "venv/plan.hpp"
 
 #include "base/strings.hpp"
+#include "venv/layout.hpp"
 
 #include <algorithm>
 #include <set>
@@ -64,24 +65,26 @@ public:
   }
 
   Result<Plan> take(const lock::PlatformLock& wheels) {
-    const auto nvcc = find_nvcc(wheels);
-    if (!nvcc) {
+    const auto* nvcc = find_nvcc(wheels);
+    if (nvcc == nullptr) {
       return no(inventory_, "the lock holds no wheel of a whole nvcc");
     }
     for (const auto& artifact : wheels.artifacts) {
-      CUKIT_TRY(add(artifact, *nvcc));
+      CUKIT_TRY(add(artifact, nvcc->version));
     }
+    plan_.root = nvcc->root;
+    plan_.makes_layout = !plan_.changes.empty() || lacks_layout(plan_.site / plan_.root);
     return std::move(plan_);
   }
 
 private:
-  static std::optional<Version> find_nvcc(const lock::PlatformLock& wheels) {
+  static const lock::Artifact* find_nvcc(const lock::PlatformLock& wheels) {
     for (const auto& artifact : wheels.artifacts) {
       if (artifact.component == "nvcc" && artifact.source == "wheels" && artifact.take.empty()) {
-        return artifact.version;
+        return &artifact;
       }
     }
-    return std::nullopt;
+    return nullptr;
   }
 
   [[nodiscard]] const Pin* forbids(const std::string& project, const Version& version) const {

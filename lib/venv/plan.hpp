@@ -27,6 +27,10 @@ struct Plan {
   std::vector<Change> changes;
   std::vector<Kept> kept;
   std::uint64_t bytes = 0; ///< of the wheels, as files
+  std::string root;        ///< the toolkit's folder below `site`: nvidia/cu13
+  /// What wheels lack comes along or anew (layout.hpp).
+  bool makes_layout = false;
+  [[nodiscard]] bool is_empty() const { return changes.empty() && !makes_layout; }
 };
 
 /// Which wheels of the lock have to come, by what is installed, damaged and pinned. Expected_no

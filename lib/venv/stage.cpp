@@ -2,6 +2,7 @@
 
 #include "base/limits.hpp"
 #include "base/strings.hpp"
+#include "venv/layout.hpp"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -59,6 +60,9 @@ public:
     for (const auto& change : plan.changes) {
       leaving_.insert(change.project);
     }
+    if (plan.makes_layout) {
+      leaving_.insert(k_layout_project);
+    }
   }
 
   Result<void> run(const std::map<std::string, store::Entry>& entries) {
@@ -75,6 +79,10 @@ public:
       what.push_back(change.from.empty() ? fmt::format("{} {}", change.project, change.to.text())
                                          : fmt::format("{} {} -> {}", change.project, change.from,
                                                        change.to.text()));
+    }
+    if (plan_.makes_layout) {
+      CUKIT_TRY(add_layout());
+      what.push_back(fmt::format("{} {}", k_layout_project, plan_.release.text()));
     }
     journal_.what = join(what, ", ");
     return add_rows();
@@ -146,6 +154,53 @@ private:
     }
     rows += record_line(info + "/RECORD");
     return add_made(change.project, info + "/RECORD", rows, nullptr);
+  }
+
+  /// The toolkit's files as they will be, with where the bytes of each are now.
+  Result<void> list_files(const std::string& folder, std::map<std::string, fs::path>& files) const {
+    if (!folder_exists(journal_.site / folder)) {
+      return {};
+    }
+    CUKIT_TRY_ASSIGN(const auto names, list_directory(journal_.site / folder));
+    for (const auto& name : names) {
+      const auto path = folder + "/" + name;
+      if (!old_.contains(path)) {
+        files.emplace(path, journal_.site / path);
+      }
+    }
+    return {};
+  }
+
+  Result<void> add_layout() {
+    std::map<std::string, fs::path> files;
+    for (const char* folder : {"", "/lib", "/lib/stubs", "/include", "/nvvm/lib64"}) {
+      CUKIT_TRY(list_files(plan_.root + folder, files));
+    }
+    for (const auto& [path, bytes] : new_) {
+      files[path] = journal_.folder / "new" / path;
+    }
+    CUKIT_TRY_ASSIGN(const auto made, layout_for(files, plan_.root, Platform::host()));
+    const auto version = plan_.release.text();
+    const auto info = fmt::format("cukit_cuda_layout-{}.dist-info", version);
+    std::string rows;
+    for (const auto& file : made) {
+      if (file.link.empty()) {
+        CUKIT_TRY(add_made(k_layout_project, file.path, file.bytes, &rows));
+        continue;
+      }
+      const auto link = journal_.folder / "new" / file.path;
+      CUKIT_TRY(make_directories(link.parent_path()));
+      if (::symlink(file.link.c_str(), link.c_str()) != 0) {
+        return fail_errno(errno, "cannot make the link {}", link.string());
+      }
+      CUKIT_TRY(claim(k_layout_project, file.path, "link:" + file.link));
+      rows += record_line(file.path);
+    }
+    CUKIT_TRY(add_made(k_layout_project, info + "/INSTALLER", k_installer, &rows));
+    CUKIT_TRY(add_made(k_layout_project, info + "/METADATA", layout_metadata(version), &rows));
+    CUKIT_TRY(add_made(k_layout_project, info + "/WHEEL", layout_wheel(), &rows));
+    rows += record_line(info + "/RECORD");
+    return add_made(k_layout_project, info + "/RECORD", rows, nullptr);
   }
 
   Result<void> add_made(const std::string& project, const std::string& path,

@@ -74,6 +74,22 @@ TEST_F(VenvChange, apply_leaves_what_an_installer_leaves_and_restore_gives_every
   EXPECT_THAT(run({"venv", "restore", path()}), HasSubstr("nothing to take back"));
 }
 
+TEST_F(VenvChange, what_wheels_lack_is_a_package_of_its_own_and_a_persons_link_stays) {
+  ASSERT_EQ(::symlink("libcudart.so.13", site("nvidia/cu13/lib/libcudart.so").c_str()), 0);
+  ASSERT_EQ(apply().exit_code, 0);
+  EXPECT_EQ(fs::read_symlink(site("nvidia/cu13/lib64")), "lib");
+  EXPECT_TRUE(path_exists(site("nvidia/cu13/lib64/stubs/libcuda.so")));
+  const auto record = venv.read(std::string(k_site) + "cukit_cuda_layout-13.0.99.dist-info/RECORD");
+  EXPECT_THAT(record, AllOf(HasSubstr("nvidia/cu13/lib64,,\n"),
+                            HasSubstr("nvidia/cu13/lib/stubs/libcuda.so,sha256="),
+                            Not(HasSubstr("nvidia/cu13/lib/libcudart.so,"))));
+  EXPECT_EQ(apply().exit_code, 0);
+  ASSERT_EQ(::unlink(site("nvidia/cu13/lib64").c_str()), 0);
+  EXPECT_THAT(run({"venv", "check", path()}, 1), HasSubstr("cukit-cuda-layout is gone"));
+  EXPECT_THAT(apply().output, HasSubstr("done, as change 2"));
+  EXPECT_EQ(fs::read_symlink(site("nvidia/cu13/lib64")), "lib");
+}
+
 TEST_F(VenvChange, a_file_that_is_hard_linked_to_a_cache_is_never_written_into) {
   const auto cached = playground.path() / "cached";
   const auto nvcc = site("nvidia/cu13/bin/nvcc");

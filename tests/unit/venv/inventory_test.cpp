@@ -1,6 +1,7 @@
 // Whose the files of CUDA in a Python environment are, and what is wrong with them.
 #include "support/fake_venv.hpp"
 #include "venv/judge.hpp"
+#include "venv/users.hpp"
 
 #include <gtest/gtest.h>
 
@@ -181,6 +182,16 @@ TEST(VenvInventory, damaged_records_and_twice_recorded_packages_are_named) {
   venv.put("lib/python3.11/site-packages/nvidia_nvvm-13.2.78.dist-info/RECORD",
            "\"nvidia/cu13/unclosed,sha256=x\nno commas\n,,\n\"nvidia/cu13/a,b\",sha256=,7\n");
   EXPECT_EQ(state_of(look(venv), "nvidia/cu13/a,b"), "missing");
+}
+
+TEST(VenvUsers, programs_with_files_of_it_mapped_are_named) {
+  const FakeVenv venv;
+  venv.root.put("/proc/7/maps",
+                "7f00-7f01 r-xp 0 00:1 1   /venv/nvidia/cu13/lib/libcudart.so.13\n");
+  venv.root.put("/proc/7/comm", "python3\n");
+  venv.root.put("/proc/8/maps", "7f00-7f01 r-xp 0 00:1 1   /other/venv/nvidia/cu13x/lib/a.so\n");
+  venv.root.put("/proc/meminfo", "");
+  EXPECT_THAT(users_of("/venv/nvidia/cu13", venv.root.path() / "proc"), ElementsAre("python3 (7)"));
 }
 
 TEST(VenvPlace, it_is_found_by_its_folder_its_modules_or_its_python) {
