@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::array k_prefixes{
     temporary::k_home,       temporary::k_prefix, temporary::k_bundle, temporary::k_manifests,
-    temporary::k_validation, temporary::k_build,  temporary::k_image};
+    temporary::k_validation, temporary::k_build,  temporary::k_image,  temporary::k_export};
 constexpr std::size_t k_suffix_digits = 16;
 constexpr int k_attempts = 100;
 // Where folders keep no locks nobody can tell who is at work; nothing takes longer than this.

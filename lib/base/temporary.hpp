@@ -17,6 +17,7 @@ constexpr std::string_view k_manifests = "cukit-bundle-";    ///< manifests of a
 constexpr std::string_view k_validation = "cukit-validate-"; ///< kernels
 constexpr std::string_view k_build = ".cukit-build-";        ///< kernels on their way to a folder
 constexpr std::string_view k_image = "cukit-image-";         ///< what the doctor reads of an image
+constexpr std::string_view k_export = ".cukit-export-";      ///< an image or archive being written
 } // namespace temporary
 
 /// TMPDIR, else /tmp.

@@ -1,0 +1,53 @@
+// A stream packed into a file, with the digests of both. The bytes depend on the content and the
+// compression alone, never on the machine, the threads or how they were written: what is packed is
+// cut into pieces of one size, and each piece is packed by itself.
+#pragma once
+
+#include "base/sha256.hpp"
+#include "base/thread_pool.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cukit::image {
+
+/// gzip is one member (RFC 1952), of which a piece sees the end of the one before; zstd is one
+/// frame (RFC 8878) for each piece.
+enum class Compression { none, gzip, zstd };
+Result<Compression> parse_compression(std::string_view name);
+
+struct Packed {
+  Sha256 digest;          ///< of the file
+  std::uint64_t size = 0; ///< of the file
+  Sha256 content;         ///< of what was packed: a layer's diff_id
+};
+
+/// For one thread; the pool's threads have nothing of it after each call.
+class PackedFile {
+public:
+  /// A file that must not exist yet.
+  static Result<PackedFile> create(const fs::path& path, Compression compression, ThreadPool& pool);
+  Result<void> write(std::string_view bytes);
+  /// Ends it. The file is not synced.
+  Result<Packed> finish();
+
+private:
+  PackedFile(Fd file, Compression compression, ThreadPool& pool)
+      : file_(std::move(file)), compression_(compression), pool_(&pool) {}
+  Result<void> put(std::string_view bytes);
+  /// Packs the pieces that are complete, side by side; with `is_end` all that there is.
+  Result<void> pack(bool is_end);
+
+  Fd file_;
+  Compression compression_;
+  ThreadPool* pool_;
+  Sha256Stream content_ = {};
+  Sha256Stream digest_ = {};
+  std::uint64_t size_ = 0;
+  std::uint64_t unpacked_ = 0;
+  std::uint32_t checksum_ = 0; ///< CRC-32 of what was packed, for gzip
+  std::string waiting_ = {};   ///< behind the end of the last piece, which gzip looks back at
+  std::size_t seen_ = 0;       ///< bytes at its front that were packed already
+};
+
+} // namespace cukit::image
