@@ -109,8 +109,9 @@ int run(int argc, char** argv) {
                                     register_shell,    register_list,   register_verify,
                                     register_switch,   register_gc,     register_releases,
                                     register_gpus,     register_matrix, register_diff,
-                                    register_why,      register_init,   register_mirror,
-                                    register_bundle,   register_doctor, register_venv}) {
+                                    register_why,      register_init,   register_sbom,
+                                    register_export,   register_mirror, register_bundle,
+                                    register_doctor,   register_venv}) {
     enroll(commands);
   }
   if (const auto code = parse(app, {argv + 1, argv + argc})) {

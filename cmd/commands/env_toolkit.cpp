@@ -291,6 +291,8 @@ Result<ToolkitVariables> toolkit_variables(const Invocation& invocation,
   }
   return ToolkitVariables{.tree = std::move(reference.tree),
                           .environment = std::move(environment),
+                          .gpus = std::move(request.gpus),
+                          .host_compiler = std::move(request.host_compiler),
                           .notes = std::move(notes),
                           .notes_on_caller = std::move(on_caller)};
 }

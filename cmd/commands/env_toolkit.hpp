@@ -18,6 +18,8 @@ struct EnvironmentWish {
 struct ToolkitVariables {
   assemble::Tree tree;
   exports::ToolkitEnvironment environment;
+  std::vector<GpuTarget> gpus;
+  std::string host_compiler;                ///< that nvcc must be given; empty: it takes its own
   std::vector<std::string> notes;           ///< what the caller should know; for standard error
   std::vector<std::string> notes_on_caller; ///< of variables that lead into another toolkit
 };

@@ -60,7 +60,8 @@ public:
     // A tool that this tree does not hold is not pointed at.
     if (is_set(variable.name) ||
         (variable.value.starts_with(inside) &&
-         !path_exists(request_.tree / variable.value.substr(inside.size())))) {
+         !path_exists((request_.seen_at.empty() ? request_.tree : request_.seen_at) /
+                      variable.value.substr(inside.size())))) {
       return;
     }
     auto filled = variable;

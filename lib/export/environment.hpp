@@ -15,7 +15,8 @@ using Joins = knowledge::SetVariable::Joins;
 using Variable = knowledge::SetVariable; ///< its value filled in
 
 struct Request {
-  fs::path tree; ///< immutable path
+  fs::path tree;         ///< immutable path
+  fs::path seen_at = {}; ///< where its files are now, when it is to stand elsewhere; else empty
   std::string id = {};
   std::vector<GpuTarget> gpus = {};
   std::vector<std::string> consumers = {}; ///< variables of these alone; empty: of all known

@@ -273,6 +273,25 @@ Result<std::string> write_variable_file(const ToolkitEnvironment& environment, V
   return std::string();
 }
 
+std::map<std::string, std::string> image_variables(const ToolkitEnvironment& environment,
+                                                   const std::map<std::string, std::string>& base) {
+  auto result = base;
+  result.try_emplace("PATH", k_usual_path);
+  for (const auto& variable : environment.set) {
+    if (below_user_cache(environment, variable)) {
+      continue;
+    }
+    auto& value = result[variable.name];
+    if (value.empty() || variable.joins == Joins::nothing) {
+      value = variable.value;
+    } else {
+      value = variable.joins == Joins::before ? variable.value + join_text(variable) + value
+                                              : value + join_text(variable) + variable.value;
+    }
+  }
+  return result;
+}
+
 std::vector<std::string> names_beyond(const ToolkitEnvironment& environment, VariableFile file) {
   return form_of(file).any_name ? std::vector<std::string>() : names_beyond_shells(environment);
 }

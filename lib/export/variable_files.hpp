@@ -36,6 +36,10 @@ std::string_view how_to_take_back(VariableFile file);
 /// names a variable whose value the format cannot hold.
 Result<std::string> write_variable_file(const ToolkitEnvironment& environment, VariableFile file,
                                         const Environment& current, const std::string& title);
+/// The variables of an image whose own are `base`: lists are joined with those, and JIT caches stay
+/// where the image has them.
+std::map<std::string, std::string> image_variables(const ToolkitEnvironment& environment,
+                                                   const std::map<std::string, std::string>& base);
 /// Names that the format's reader does not take; they are left out.
 std::vector<std::string> names_beyond(const ToolkitEnvironment& environment, VariableFile file);
 
