@@ -27,6 +27,7 @@ struct ExportOptions {
   std::string place = "/opt/cuda";
   std::string base;
   std::string compression = "gzip";
+  bool distributable_only = false;
   SettingsOptions settings;
 };
 
@@ -42,6 +43,32 @@ Result<Exporting> begin(Invocation& invocation, const ExportOptions& options) {
   return Exporting{.reference = std::move(reference), .opened = std::move(opened)};
 }
 
+pipeline::ExportWish wish_of(const ExportOptions& options) {
+  return {.place = options.place, .distributable_only = options.distributable_only};
+}
+
+text::Json list_of(const std::vector<std::string>& texts) {
+  auto list = text::Json::list();
+  for (const auto& text : texts) {
+    list.add(text);
+  }
+  return list;
+}
+
+/// A folder at the top with all in it counts as one; --json names each file.
+std::string left_out_text(const std::vector<std::string>& paths) {
+  std::map<std::string, int> folders;
+  for (const auto& path : paths) {
+    ++folders[path.find('/') == std::string::npos ? path : path.substr(0, path.find('/') + 1)];
+  }
+  std::string out;
+  for (const auto& [name, count] : folders) {
+    out += name.ends_with('/') ? fmt::format("  left out {} ({} files)\n", printable(name), count)
+                               : fmt::format("  left out {}\n", printable(name));
+  }
+  return out;
+}
+
 text::Json layer_json(const image::WrittenLayer& layer) {
   return text::Json::object()
       .set("title", layer.title)
@@ -54,13 +81,14 @@ Result<void> export_oci(Invocation& invocation, const ExportOptions& options) {
   CUKIT_TRY_ASSIGN(const auto compression, image::parse_compression(options.compression));
   CUKIT_TRY_ASSIGN(const auto created, creation_time(invocation.environment));
   CUKIT_TRY_ASSIGN(const auto work, begin(invocation, options));
-  CUKIT_TRY_ASSIGN(const auto written,
+  CUKIT_TRY_ASSIGN(const auto done,
                    pipeline::export_image(*work.opened.session, work.reference.lock,
-                                          {.place = options.place,
+                                          {.tree = wish_of(options),
                                            .base = options.base,
                                            .created = created,
                                            .compression = compression},
                                           options.target));
+  const auto& written = done.image;
   if (invocation.options.json) {
     auto layers = text::Json::list();
     for (const auto& layer : written.layers) {
@@ -73,7 +101,8 @@ Result<void> export_oci(Invocation& invocation, const ExportOptions& options) {
                    .set("manifest", written.manifest.text())
                    .set("config", written.config.text())
                    .set("bytes", written.bytes)
-                   .set("layers", layers));
+                   .set("layers", layers)
+                   .set("left_out", list_of(done.left_out)));
     return {};
   }
   ui::Table table;
@@ -85,15 +114,17 @@ Result<void> export_oci(Invocation& invocation, const ExportOptions& options) {
                         "oci:{} docker://REGISTRY/NAME:TAG\n",
                         printable(options.target), human_bytes(written.bytes),
                         written.layers.size(), table.print(invocation.output()),
-                        written.manifest.text(), printable(options.target)));
+                        written.manifest.text(), printable(options.target)) +
+            left_out_text(done.left_out));
   return {};
 }
 
 Result<void> export_tar(Invocation& invocation, const ExportOptions& options) {
   CUKIT_TRY_ASSIGN(const auto work, begin(invocation, options));
-  CUKIT_TRY_ASSIGN(const auto packed,
+  CUKIT_TRY_ASSIGN(const auto done,
                    pipeline::export_archive(*work.opened.session, work.reference.lock,
-                                            options.place, options.target));
+                                            wish_of(options), options.target));
+  const auto& packed = done.packed;
   if (invocation.options.json) {
     print_json(text::Json::object()
                    .set("schema", "cukit.export/1")
@@ -101,11 +132,13 @@ Result<void> export_tar(Invocation& invocation, const ExportOptions& options) {
                    .set("path", options.target)
                    .set("digest", packed.digest.text())
                    .set("content", packed.content.text())
-                   .set("bytes", packed.size));
+                   .set("bytes", packed.size)
+                   .set("left_out", list_of(done.left_out)));
   } else {
     ui::print(fmt::format("{}: {}, {}\n  use it  tar -C / -xf {}\n", printable(options.target),
                           human_bytes(packed.size), packed.digest.text(),
-                          printable(options.target)));
+                          printable(options.target)) +
+              left_out_text(done.left_out));
   }
   return {};
 }
@@ -281,6 +314,9 @@ void register_export(Commands& commands) {
       ->type_name("DIR");
   app->add_option("--compression", options->compression, "oci: gzip, zstd or none")
       ->type_name("HOW");
+  app->add_flag("--redistributable-only", options->distributable_only,
+                "oci, tar: only what the licences below LICENSES/ list as distributable; what is "
+                "left out is named");
   app->add_option("--platform", options->settings.platform,
                   "linux-x86_64, linux-sbsa or linux-aarch64; default: this machine's")
       ->type_name("NAME");

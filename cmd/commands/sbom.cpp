@@ -1,8 +1,10 @@
 // `cukit sbom` and `cukit licences`: what a lock is made of, for those who must account for it.
 #include "export/sbom.hpp"
 
+#include "base/strings.hpp"
 #include "command_line.hpp"
 #include "commands/locks.hpp"
+#include "export/distributable.hpp"
 #include "source_date.hpp"
 
 namespace cukit::cmd {
@@ -30,9 +32,34 @@ Result<int> run_sbom(Invocation& invocation, const SbomOptions& options) {
   return 0;
 }
 
+/// Paths of the lock's tree that its licences list as distributable; nothing where it is not built
+/// here.
+Result<std::optional<std::vector<std::string>>> distributable(const Invocation& invocation,
+                                                              const lock::Lock& lock) {
+  CUKIT_TRY_ASSIGN(const auto home, invocation.home());
+  const auto* part = lock.find(Platform::host());
+  const auto tree = part == nullptr
+                        ? tl::unexpected<Error>(Error{})
+                        : assemble::open_tree(home.tree(lock::tree_id(lock, *part).hex()));
+  if (!tree) {
+    return std::optional<std::vector<std::string>>();
+  }
+  CUKIT_TRY_ASSIGN(const auto listed, exports::distributable_files(*tree));
+  CUKIT_TRY_ASSIGN(const auto files, assemble::list_files(*tree));
+  std::vector<std::string> paths;
+  for (const auto& file : files) {
+    const auto& path = file.path.text();
+    if (file.link.empty() && exports::is_distributable(path, listed)) {
+      paths.push_back(path);
+    }
+  }
+  return std::optional(std::move(paths));
+}
+
 Result<int> run_licences(Invocation& invocation, const std::string& toolkit) {
   CUKIT_TRY_ASSIGN(const auto found, find_lock(invocation, given_or_nearest(invocation, toolkit)));
   const auto rows = exports::licences(found.lock);
+  CUKIT_TRY_ASSIGN(const auto may_go, distributable(invocation, found.lock));
   if (invocation.options.json) {
     auto list = text::Json::list();
     for (const auto& row : rows) {
@@ -46,11 +73,19 @@ Result<int> run_licences(Invocation& invocation, const std::string& toolkit) {
                    .set("licence", row.licence)
                    .set("files", files));
     }
-    print_json(text::Json::object()
-                   .set("schema", "cukit.licences/1")
-                   .set("lock", found.name)
-                   .set("redistribution", exports::k_redistribution)
-                   .set("licences", list));
+    auto json = text::Json::object()
+                    .set("schema", "cukit.licences/1")
+                    .set("lock", found.name)
+                    .set("redistribution", exports::k_redistribution)
+                    .set("licences", list);
+    if (may_go) {
+      auto paths = text::Json::list();
+      for (const auto& path : *may_go) {
+        paths.add(path);
+      }
+      json.set("distributable", paths);
+    }
+    print_json(json);
     return 0;
   }
   ui::Table table;
@@ -58,7 +93,14 @@ Result<int> run_licences(Invocation& invocation, const std::string& toolkit) {
     table.row({row.component, row.version, row.licence.empty() ? "not stated" : row.licence},
               {ui::Style::bold, ui::Style::plain, ui::Style::plain});
   }
-  ui::print(table.print(invocation.output()) + std::string(exports::k_redistribution) + "\n");
+  auto out = table.print(invocation.output()) + std::string(exports::k_redistribution) + "\n";
+  if (may_go && !may_go->empty()) {
+    out += "listed there as distributable, with conditions (Attachment A):\n";
+    for (const auto& path : *may_go) {
+      out += "  " + printable(path) + "\n";
+    }
+  }
+  ui::print(out);
   return 0;
 }
 

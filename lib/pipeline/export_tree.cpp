@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "base/temporary.hpp"
 #include "base/user_file.hpp"
+#include "export/distributable.hpp"
 #include "export/sbom.hpp"
 #include "export/variable_files.hpp"
 #include "pipeline/entries.hpp"
@@ -114,13 +115,41 @@ image::Item item_of(const std::string& root, const assemble::TreeFile& file) {
 }
 
 Result<void> add_records(const assemble::Tree& tree, const lock::Lock& lock,
-                         const std::string& root, std::vector<image::Item>& items) {
+                         const std::string& root, bool is_whole, std::vector<image::Item>& items) {
   for (const char* name : {"content", "files", "input"}) {
+    if (!is_whole) {
+      break;
+    }
     CUKIT_TRY_ASSIGN(auto text, read_file(tree.path / ".cukit" / name, k_record_bytes));
     items.push_back({.path = root + "/.cukit/" + name, .link = {}, .content = std::move(text)});
   }
   items.push_back({.path = root + ".lock.yaml", .link = {}, .content = lock::write(lock)});
   return {};
+}
+
+/// Takes what may not be passed on out of the list, and returns its paths. Licences stay, and so do
+/// links by which a library that stays is found.
+Result<std::vector<std::string>> leave_out(std::vector<assemble::TreeFile>& files,
+                                           const assemble::Tree& tree) {
+  CUKIT_TRY_ASSIGN(const auto listed, exports::distributable_files(tree));
+  if (listed.empty()) {
+    return fail(ErrorCode::expected_no,
+                "no licence below {} lists what may be passed on, so nothing can be",
+                printable((tree.path / "LICENSES").string()));
+  }
+  std::vector<std::string> out;
+  const auto goes = [&](const assemble::TreeFile& file) {
+    const auto& path = file.path.text();
+    const bool is_way_to_libraries = !file.link.empty() && path == "lib64";
+    const bool stays = path.starts_with("LICENSES/") || is_way_to_libraries ||
+                       exports::is_distributable(path, listed);
+    if (!stays) {
+      out.push_back(path);
+    }
+    return !stays;
+  };
+  files.erase(std::remove_if(files.begin(), files.end(), goes), files.end());
+  return out;
 }
 
 /// "/opt/cuda" -> "opt/cuda"
@@ -191,26 +220,29 @@ Result<void> check_empty(const fs::path& folder) {
 
 } // namespace
 
-Result<ExportedTree> export_tree(Session& session, const lock::Lock& lock, const fs::path& place) {
-  CUKIT_TRY_ASSIGN(const auto root, root_of(place));
+Result<ExportedTree> export_tree(Session& session, const lock::Lock& lock, const ExportWish& wish) {
+  CUKIT_TRY_ASSIGN(const auto root, root_of(wish.place));
   CUKIT_TRY_ASSIGN(const auto* part, part_for(session, lock));
   CUKIT_TRY_ASSIGN(auto built, ensure_tree(session, lock));
   CUKIT_TRY(check_whole(built.tree, session.stop));
   CUKIT_TRY_ASSIGN(const auto owner_of, owners(session, lock, *part));
-  CUKIT_TRY_ASSIGN(const auto files, assemble::list_files(built.tree));
+  CUKIT_TRY_ASSIGN(auto files, assemble::list_files(built.tree));
+  ExportedTree result{.tree = std::move(built.tree), .layers = {}, .left_out = {}};
+  if (wish.distributable_only) {
+    CUKIT_TRY_ASSIGN(result.left_out, leave_out(files, result.tree));
+  }
   std::map<std::string, std::vector<image::Item>> by_owner;
   for (const auto& file : files) {
     const auto owner = owner_of.find(std::string(file.path.text()));
     by_owner[owner == owner_of.end() ? k_own_layer : owner->second].push_back(item_of(root, file));
   }
-  CUKIT_TRY(add_records(built.tree, lock, root, by_owner[k_own_layer]));
+  CUKIT_TRY(add_records(result.tree, lock, root, !wish.distributable_only, by_owner[k_own_layer]));
   CUKIT_TRY_ASSIGN(const auto counts, ChangeCounts::of(session.knowledge, lock.release));
   std::vector<std::tuple<bool, std::size_t, std::string>> order;
   for (const auto& [name, items] : by_owner) {
     order.emplace_back(name == k_own_layer, counts.count(name), name);
   }
   std::sort(order.begin(), order.end());
-  ExportedTree result{.tree = std::move(built.tree), .layers = {}};
   for (const auto& [own, count, name] : order) {
     const auto version = result.tree.components.find(name);
     auto items = std::move(by_owner[name]);
@@ -240,17 +272,17 @@ std::map<std::string, std::string> image_labels(const lock::Lock& lock,
           {"cukit.redistribution", std::string(exports::k_redistribution)}};
 }
 
-Result<image::WrittenImage> export_image(Session& session, const lock::Lock& lock,
-                                         const ImageWish& wish, const fs::path& folder) {
+Result<ExportedImage> export_image(Session& session, const lock::Lock& lock, const ImageWish& wish,
+                                   const fs::path& folder) {
   CUKIT_TRY_ASSIGN(const auto target, absolute_path(folder));
   CUKIT_TRY(check_empty(target));
   std::optional<image::BaseImage> base;
   if (!wish.base.empty()) {
     CUKIT_TRY_ASSIGN(base, image::read_base(wish.base, session.platform()));
   }
-  CUKIT_TRY_ASSIGN(auto exported, export_tree(session, lock, wish.place));
+  CUKIT_TRY_ASSIGN(auto exported, export_tree(session, lock, wish.tree));
   CUKIT_TRY_ASSIGN(const auto environment,
-                   environment_at(session, lock, exported.tree, wish.place));
+                   environment_at(session, lock, exported.tree, wish.tree.place));
   const auto* below = base ? &*base : nullptr;
   image::Image image{.platform = session.platform(),
                      .layers = std::move(exported.layers),
@@ -273,15 +305,15 @@ Result<image::WrittenImage> export_image(Session& session, const lock::Lock& loc
     return fail_errno(errno, "cannot put the image at {}", printable(target.string()));
   }
   CUKIT_TRY(rename_path(made, target));
-  return written;
+  return ExportedImage{.image = std::move(written), .left_out = std::move(exported.left_out)};
 }
 
-Result<image::Packed> export_archive(Session& session, const lock::Lock& lock,
-                                     const fs::path& place, const fs::path& file) {
+Result<ExportedArchive> export_archive(Session& session, const lock::Lock& lock,
+                                       const ExportWish& wish, const fs::path& file) {
   CUKIT_TRY_ASSIGN(const auto compression, compression_of(file));
   CUKIT_TRY_ASSIGN(const auto target, absolute_path(file));
   CUKIT_TRY_ASSIGN(const auto real, replaceable_file(target));
-  CUKIT_TRY_ASSIGN(auto exported, export_tree(session, lock, place));
+  CUKIT_TRY_ASSIGN(auto exported, export_tree(session, lock, wish));
   std::vector<image::Item> all;
   for (auto& layer : exported.layers) {
     std::move(layer.items.begin(), layer.items.end(), std::back_inserter(all));
@@ -296,7 +328,7 @@ Result<image::Packed> export_archive(Session& session, const lock::Lock& lock,
   CUKIT_TRY_ASSIGN(const auto done, packed.finish());
   CUKIT_TRY(sync_file(made));
   CUKIT_TRY(rename_path(made, real));
-  return done;
+  return ExportedArchive{.packed = done, .left_out = std::move(exported.left_out)};
 }
 
 } // namespace cukit::pipeline

@@ -88,6 +88,9 @@ protected:
     }
     return result;
   }
+  static std::string trimmed(const fs::path& file) {
+    return std::string(trim(read_file(file, 1U << 10U).value_or("")));
+  }
   [[nodiscard]] Finished same(const std::string& a, const std::string& b) const {
     return program({"/usr/bin/env", "diff", "-r", at(a).string(), at(b).string()});
   }
@@ -255,6 +258,46 @@ TEST_F(Export, an_archive_unpacks_to_a_tree_that_verifies) {
     run({"verify", (to / "srv/toolkits/cuda").string()});
   }
   EXPECT_THAT(run({"export", "tar", at("a.zip").string(), "demo"}, 2), HasSubstr(".tar.zst"));
+}
+
+TEST_F(Export, what_may_be_passed_on_is_what_a_licence_lists) {
+  // the licences of this index list nothing
+  EXPECT_THAT(run({"export", "oci", at("image").string(), "demo", "--redistributable-only"}, 1),
+              HasSubstr("lists what may be passed on"));
+  EXPECT_FALSE(path_exists(at("image")));
+}
+
+TEST_F(Export, build_systems_get_files_and_a_persons_own_are_left_alone) {
+  for (const auto& [kind, file] :
+       {std::pair("cmake", "cukit-toolchain.cmake"), std::pair("meson", "cukit-native.ini"),
+        std::pair("bazel", "cukit.bazelrc"), std::pair("pkg-config", "cuda.pc")}) {
+    const auto folder = at(kind).string();
+    EXPECT_THAT(run({"export", kind, folder, "demo"}), HasSubstr("use it"));
+    EXPECT_THAT(read_file(fs::path(folder) / file, 1U << 20U).value_or(""),
+                HasSubstr(tree("demo").string()));
+    run({"export", kind, folder, "demo"}); // once more replaces its own
+    ASSERT_TRUE(write_file_atomic(fs::path(folder) / file, "mine"));
+    EXPECT_THAT(run({"export", kind, folder, "demo"}, 2), HasSubstr("cukit did not write it"));
+    EXPECT_EQ(read_file(fs::path(folder) / file, 100).value_or(""), "mine");
+  }
+}
+
+TEST_F(Export, a_build_context_has_the_lock_and_the_digest_of_the_tree_that_is_here) {
+  const auto folder = at("context");
+  run({"export", "dockerfile", folder.string(), at("demo.yaml").string()});
+  const auto text = read_file(folder / "Dockerfile", 1U << 20U).value_or("");
+  EXPECT_THAT(text, AllOf(HasSubstr("--locked --no-validate --prefix /opt/cuda"),
+                          HasSubstr("= " + trimmed(tree("demo") / ".cukit/content")),
+                          HasSubstr("ENV CUDA_HOME=\"/opt/cuda\"")));
+  EXPECT_THAT(text, Not(HasSubstr(playground.path().string())));
+  // what stands in the context is what the lock needs, and no more is asked of anybody
+  const auto prefix = at("prefix").string();
+  run({"up", "--locked", "--no-validate", "--prefix", prefix, (folder / "cuda.yaml").string()});
+  EXPECT_EQ(trimmed(fs::path(prefix) / ".cukit/content"), trimmed(tree("demo") / ".cukit/content"));
+  up("demo", "13.0.187"); // another lock replaces what an export wrote
+  run({"export", "dockerfile", folder.string(), at("demo.yaml").string()});
+  EXPECT_THAT(run({"export", "dockerfile", at("other").string(), "demo"}, 2),
+              HasSubstr("no manifest is named"));
 }
 
 TEST_F(Export, a_bill_of_materials_names_every_artifact_and_is_the_same_each_time) {
