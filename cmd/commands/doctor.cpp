@@ -6,6 +6,7 @@
 #include "commands/doctor_text.hpp"
 #include "commands/doctor_watch.hpp"
 #include "doctor/image_root.hpp"
+#include "names/names.hpp"
 
 #include <algorithm>
 #include <unistd.h>
@@ -134,6 +135,17 @@ Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorO
   return snapshot;
 }
 
+bool is_of_this_machine(const DoctorOptions& options) {
+  return options.from.empty() && options.root.empty() && options.env.empty();
+}
+
+/// A home that cannot be read has nothing to offer.
+std::vector<std::string> own_toolkits(const Invocation& invocation) {
+  const auto home = invocation.home();
+  const auto names = home ? names::list(*home) : Result<std::vector<std::string>>();
+  return names ? *names : std::vector<std::string>();
+}
+
 Result<doctor::Question> make_question(const Invocation& invocation, const DoctorOptions& options) {
   doctor::Question question;
   const auto knowledge = invocation.knowledge();
@@ -145,6 +157,9 @@ Result<doctor::Question> make_question(const Invocation& invocation, const Docto
     CUKIT_TRY_ASSIGN(question.driver, Version::parse(options.driver));
   }
   question.consumers = options.consumers;
+  if (is_of_this_machine(options)) {
+    question.own_toolkits = own_toolkits(invocation);
+  }
   if (!options.log.empty()) {
     CUKIT_TRY_ASSIGN(auto phrases, doctor::log_phrases(knowledge));
     CUKIT_TRY_ASSIGN(question.log,
@@ -193,18 +208,14 @@ int show_rules(Invocation& invocation, const DoctorOptions& options) {
   return 0;
 }
 
-bool is_of_this_machine(const DoctorOptions& options) {
-  return options.from.empty() && options.root.empty() && options.env.empty();
-}
-
-void show(Invocation& invocation, const DoctorOptions& options,
+void show(Invocation& invocation, const DoctorOptions& options, const doctor::Question& question,
           const doctor::Diagnosis& diagnosis) {
   if (invocation.options.json) {
     print_json(doctor::to_json(diagnosis));
     return;
   }
   const ui::Terminal terminal(invocation.environment, invocation.options.color, STDOUT_FILENO);
-  ui::print(diagnosis_text(terminal, diagnosis, options.verbose));
+  ui::print(diagnosis_text(terminal, diagnosis, options.verbose, question.own_toolkits));
   if (options.fix) {
     ui::print("\n" + plan_text(terminal, diagnosis, is_of_this_machine(options)));
   }
@@ -316,7 +327,7 @@ int run_doctor(Invocation& invocation, const DoctorOptions& options) {
   if (!diagnosis) {
     return report(invocation, diagnosis.error());
   }
-  show(invocation, options, *diagnosis);
+  show(invocation, options, *question, *diagnosis);
   if (options.yes) {
     return mend(invocation, options, *question, *snapshot, *diagnosis);
   }

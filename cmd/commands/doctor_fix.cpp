@@ -253,7 +253,10 @@ std::string plan_text(const ui::Terminal& terminal, const doctor::Diagnosis& dia
                       bool is_of_this_machine) {
   const auto steps = plan(diagnosis);
   if (steps.empty()) {
-    return "no error, so there is nothing that --fix mends\n";
+    const bool has_fixes = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                       [](const auto& finding) { return !finding.fix.empty(); });
+    return has_fixes ? "no error: --fix mends errors alone; what stands above is for the warnings\n"
+                     : "no error, so there is nothing that --fix mends\n";
   }
   std::string out = "plan\n";
   int number = 0;

@@ -171,7 +171,7 @@ std::string prose(const ui::Terminal& terminal, const std::string& text, std::si
 }
 
 std::string diagnosis_text(const ui::Terminal& terminal, const doctor::Diagnosis& diagnosis,
-                           bool is_verbose) {
+                           bool is_verbose, const std::vector<std::string>& own_toolkits) {
   std::string out;
   Fixes fixes;
   for (const auto& finding : diagnosis.findings) {
@@ -182,7 +182,13 @@ std::string diagnosis_text(const ui::Terminal& terminal, const doctor::Diagnosis
   if (!diagnosis.consumers.empty()) {
     out += consumer_table(terminal, diagnosis.consumers);
   } else if (out.empty()) {
-    out = "no toolkit and nothing that needs one is here\n";
+    out = own_toolkits.empty()
+              ? "no toolkit and nothing that needs one is here\n"
+              : fmt::format(
+                    "nothing here takes a toolkit; cukit has built {}: {}\n",
+                    join(own_toolkits, ", "),
+                    ShellCommand::evaluates(ShellCommand({"cukit", "env", own_toolkits.front()}))
+                        .text());
   }
   if (is_verbose) {
     out += "\n" + looks_text(diagnosis.consumers);

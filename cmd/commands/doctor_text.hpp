@@ -7,7 +7,7 @@
 namespace cukit::cmd {
 
 std::string diagnosis_text(const ui::Terminal& terminal, const doctor::Diagnosis& diagnosis,
-                           bool is_verbose);
+                           bool is_verbose, const std::vector<std::string>& own_toolkits);
 std::string rules_text(const ui::Terminal& terminal, const std::vector<doctor::RuleText>& rules);
 std::string explain_text(const ui::Terminal& terminal, const std::vector<doctor::RuleText>& rules,
                          const std::string& id);

@@ -11,6 +11,7 @@ using enum Thing;
 // clang-format off
 constexpr std::array k_builder_forms = {
     // --- shells
+    Form{"", "{f}: {n}: bad interpreter", tool, State::incompatible},
     Form{"", "{n}: command not found", tool, State::missing},
     Form{"", "command not found: {n}", tool, State::missing},
     Form{"", "Unknown command: {n}", tool, State::missing},
@@ -64,6 +65,7 @@ constexpr std::array k_builder_forms = {
     Form{"CMake", "Failed to detect a default CUDA architecture", tool, State::failed, k_line},
     Form{"CMake", "Failed to find nvcc", tool, State::missing, k_line},
     Form{"CMake", "The CUDA compiler identification is unknown", tool, State::failed, k_line},
+    Form{"CMake", "Compiling the CUDA compiler identification source file {_}failed. Compiler: {n} Build flags", tool, State::failed, k_line},
     Form{"CMake", "Could not find compiler set in environment variable {d}: {n}", tool, State::missing},
     Form{"CMake", "No {n} could be found", tool, State::missing},
     Form{"CMake", "{n} not set, after EnableLanguage", tool, State::missing},

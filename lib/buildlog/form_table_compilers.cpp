@@ -94,7 +94,7 @@ constexpr std::array k_compiler_forms = {
     Form{"nvcc", "'{n}' died with status {d} (", tool, State::failed},
     Form{"nvcc", "Path to libdevice library not specified", file, State::missing},
     Form{"", "Could not open input file '{n}'", file, State::missing},
-    Form{"", "Could not open output file '{n}'", file, State::missing},
+    Form{"", "Could not open output file '{n}'", permission, State::refused},
     Form{"", "Input file '{n}' could not be opened", file, State::missing},
     Form{"ptxas", "Unsupported .version {d}; current version is '{h}'", version, State::incompatible, k_line},
     Form{"ptxas", "PTX .version {h} does not support .target {n}", target, State::incompatible},

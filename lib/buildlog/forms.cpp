@@ -145,7 +145,8 @@ std::optional<Failure> Forms::match(std::size_t number, const Head& head, string
     return std::nullopt;
   }
   // a retry is a warning, and the reason of what comes later
-  const bool is_reason = form.thing == Thing::network || form.thing == Thing::certificate;
+  const bool is_reason = form.thing == Thing::network || form.thing == Thing::certificate ||
+                         (form.thing == Thing::library && is_linker(head.tool));
   if (head.severity == Severity::note || (head.severity == Severity::warning && !is_reason)) {
     return std::nullopt;
   }

@@ -152,11 +152,23 @@ std::optional<Failure> errno_failure(const Head& head, string_view line) {
   return std::nullopt;
 }
 
+namespace {
+
+/// How programs begin to say that a call of CUDA failed.
+const std::vector<std::string>& cuda_calls() {
+  static const std::vector<std::string> words = {
+      "CUDA error",   "CUDA driver error", "CUDA Driver error", "CUDA runtime error",
+      "CUDA failure", "Cuda failure",      "cuda failure",      "cuda error",
+      "Cuda error",   "CUDA Error"};
+  return words;
+}
+
+} // namespace
+
 const std::vector<std::string>& cuda_words() {
   static const std::vector<std::string> words = [] {
-    std::vector<std::string> list = {"CUDA error",        "CUDA_ERROR_",
-                                     "cudaError",         "CUDA driver error",
-                                     "CUDA Driver error", "CUDA runtime error"};
+    auto list = cuda_calls();
+    list.insert(list.end(), {"CUDA_ERROR_", "cudaError"});
     for (int number = 1; number < 1000; ++number) {
       const auto* error = cuda_error(number);
       if (error != nullptr && string_view(error->text).size() >= 20) {
@@ -167,6 +179,46 @@ const std::vector<std::string>& cuda_words() {
   }();
   return words;
 }
+
+namespace {
+
+/// The error of `CUDA failure 802`, `CUDA error code=35(...)`, `CUDA failure at x.cu:14: 101`: the
+/// number behind the word, else the last one that is no place in a file.
+const CudaError* cuda_error_of_number(string_view line) {
+  const auto number_at = [&](std::size_t at) {
+    int number = 0;
+    for (; at < line.size() && is_digit(line[at]) && number < 10'000; ++at) {
+      number = number * 10 + (line[at] - '0');
+    }
+    return number;
+  };
+  std::size_t start = k_none;
+  for (const auto& word : cuda_calls()) {
+    start = std::min(start, find_in(line, word));
+  }
+  if (start == k_none) {
+    return nullptr;
+  }
+  const CudaError* last = nullptr;
+  for (auto at = line.find_first_of("0123456789", start); at != k_none;
+       at = line.find_first_of("0123456789", line.find_first_not_of("0123456789", at))) {
+    const char before = at == 0 ? ' ' : line[at - 1];
+    const bool is_alone = before == ' ' || before == '=' || before == '(';
+    const auto* error = is_alone ? cuda_error(number_at(at)) : nullptr;
+    const auto words = line.substr(start, at - start);
+    const bool is_behind = words.find_first_of(".:/") == k_none;
+    if (error != nullptr && is_behind) {
+      return error;
+    }
+    last = error != nullptr ? error : last;
+    if (line.find_first_not_of("0123456789", at) == k_none) {
+      break;
+    }
+  }
+  return last;
+}
+
+} // namespace
 
 std::optional<Failure> cuda_failure(string_view line) {
   const CudaError* error = nullptr;
@@ -191,6 +243,9 @@ std::optional<Failure> cuda_failure(string_view line) {
         error = one;
       }
     }
+  }
+  if (error == nullptr) {
+    error = cuda_error_of_number(line);
   }
   if (error == nullptr) {
     return std::nullopt;
@@ -270,7 +325,8 @@ std::optional<Ending> ending_of(const Head& head, string_view line) {
     return make("CMake", 2);
   }
   const bool is_killed = line == "Killed" || line.ends_with(" Killed") || has("SIGKILL") ||
-                         has("exit code: 137") || has("exit status 137") || has("Error 137");
+                         has("code: 137") || has("code 137") || has("status 137") ||
+                         has("status: 137") || has("Error 137");
   if (is_killed && !has("Killed signal terminated") && !has("[Killed]")) {
     auto ending = make(head.tool, 1);
     ending.failure.thing = Thing::memory;

@@ -2,7 +2,6 @@
 
 #include "base/strings.hpp"
 #include "catalog/requirement.hpp"
-#include "text/yaml_write.hpp"
 
 #include <algorithm>
 
@@ -122,26 +121,59 @@ const host::PythonEnvironment* python_of(const host::Snapshot& snapshot, std::st
   return found == snapshot.pythons.end() ? nullptr : &*found;
 }
 
-Fix by_command(ShellCommand command, std::string effect) {
-  return {.command = std::move(command), .effect = std::move(effect)};
+Action Action::then(const Action& next) const {
+  Action result{command.empty() ? next.command : command.then(next.command)};
+  if (command.empty() || (!effects.empty() && !next.effects.empty())) {
+    result.effects = effects;
+    result.effects.insert(result.effects.end(), next.effects.begin(), next.effects.end());
+  }
+  return result;
+}
+
+Fix by_command(Action action, std::string effect) {
+  return {.command = std::move(action.command),
+          .effect = std::move(effect),
+          .effects = std::move(action.effects)};
 }
 
 Fix by_hand(std::string advice, std::string effect) {
   return {.advice = std::move(advice), .effect = std::move(effect)};
 }
 
-Fix install_gxx() {
-  return by_command(
-      ShellCommand({"apt-get", "install", "--no-install-recommends", "g++", "libc6-dev"}),
-      "Debian and Ubuntu");
+Action export_variables(const std::vector<ShellVariable>& variables) {
+  std::vector<Effect> effects;
+  for (const auto& [name, value, is_prepended] : variables) {
+    effects.emplace_back(SetsVariable{name, value, is_prepended});
+  }
+  return {ShellCommand::exports(variables), std::move(effects)};
 }
 
-ShellCommand set_variable(const std::string& name, const std::string& value) {
-  return ShellCommand::exports({{.name = name, .value = value}});
+Action unset_variables(const std::vector<std::string>& names) {
+  std::vector<Effect> effects;
+  for (const auto& name : names) {
+    effects.emplace_back(UnsetsVariable{name});
+  }
+  return {ShellCommand::unsets(names), std::move(effects)};
 }
 
-ShellCommand put_first(const std::string& name, const std::string& folder) {
-  return ShellCommand::exports({{.name = name, .value = folder, .is_prepended = true}});
+Action set_variable(const std::string& name, const std::string& value) {
+  return export_variables({{.name = name, .value = value}});
+}
+
+Action put_first(const std::string& name, const std::string& folder) {
+  return export_variables({{.name = name, .value = folder, .is_prepended = true}});
+}
+
+Action add_link(const std::string& target, const std::string& path) {
+  return {ShellCommand({"ln", "-s", target, path}), {AddsLink{path, target}}};
+}
+
+Action use_compiler(const std::string& path) {
+  // nvcc splits its flags at white space and reads quotes in them; NVCC_CCBIN is one path, whatever
+  // is in it
+  return path.find_first_of(" \t\r\n\"'\\") == std::string::npos
+             ? set_variable("NVCC_PREPEND_FLAGS", "-ccbin " + path)
+             : set_variable("NVCC_CCBIN", path);
 }
 
 namespace {
@@ -161,9 +193,9 @@ std::vector<std::string> pip_words(const Context& context, const std::string& pr
 
 } // namespace
 
-ShellCommand pip_install(const Context& context, const std::string& prefix,
-                         const std::vector<std::string>& packages,
-                         const std::vector<std::string>& options) {
+Action pip_install(const Context& context, const std::string& prefix,
+                   const std::vector<std::string>& packages,
+                   const std::vector<std::string>& options) {
   if (!std::all_of(packages.begin(), packages.end(), [](const std::string& package) {
         return catalog::Requirement::parse(package).has_value();
       })) {
@@ -172,11 +204,11 @@ ShellCommand pip_install(const Context& context, const std::string& prefix,
   auto words = pip_words(context, prefix, "install");
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), packages.begin(), packages.end());
-  return ShellCommand(words);
+  return {ShellCommand(words), {InstallsWheels{prefix, packages}}};
 }
 
-ShellCommand pip_uninstall(const Context& context, const std::string& prefix,
-                           const std::string& package) {
+Action pip_uninstall(const Context& context, const std::string& prefix,
+                     const std::string& package) {
   if (!catalog::Requirement::parse(package)) {
     return {};
   }
@@ -185,94 +217,54 @@ ShellCommand pip_uninstall(const Context& context, const std::string& prefix,
     words.emplace_back("-y");
   }
   words.push_back(package);
-  return ShellCommand(words);
-}
-
-std::string metapackage(const Context& context, const std::string& prefix, const std::string& minor,
-                        const std::string& extras) {
-  const auto* python = python_of(context.snapshot, prefix);
-  const auto* installed =
-      python == nullptr ? nullptr : host::find_distribution(*python, "cuda-toolkit");
-  if (installed != nullptr && minor_of(installed->version) == minor) {
-    return fmt::format("cuda-toolkit[{}]=={}", extras, installed->version);
-  }
-  return fmt::format("cuda-toolkit[{}]=={}.*", extras, minor);
+  return {ShellCommand(words), {RemovesWheel{prefix, package}}};
 }
 
 namespace {
 
-/// The GPUs that are asked for or there, else those of the consumers' own lists.
-std::vector<std::string> manifest_gpus(const Context& context) {
-  std::vector<std::string> gpus;
-  const auto add = [&](const GpuTarget& gpu) {
-    if (std::find(gpus.begin(), gpus.end(), gpu.sm()) == gpus.end()) {
-      gpus.push_back(gpu.sm());
-    }
-  };
-  std::for_each(context.gpus.begin(), context.gpus.end(), add);
-  for (const auto& found : context.found) {
-    for (const auto& [name, value] : found.arch_lists) {
-      std::string text = value;
-      std::replace(text.begin(), text.end(), ';', ' ');
-      for (const auto word : split_words(text)) {
-        const auto target = GpuTarget::parse(word.substr(0, word.find('+')));
-        if (target && context.gpus.empty()) {
-          add(*target);
-        }
+/// The release of cuda-toolkit that an installed package asks for, torch before others, or that is
+/// installed; empty: nothing of this minor.
+std::string pinned_toolkit(const host::PythonEnvironment* python, const std::string& minor) {
+  std::string pinned;
+  const std::vector<host::Distribution> none;
+  for (const auto& dist : python == nullptr ? none : python->distributions) {
+    for (const auto& text : dist.requirements) {
+      const auto requirement = catalog::Requirement::parse(text);
+      const auto range = requirement ? requirement->range.text() : std::string();
+      if (requirement && requirement->project == "cuda-toolkit" && range.starts_with("==") &&
+          minor_of(range.substr(2)) == minor && range.find(',') == std::string::npos &&
+          (pinned.empty() || dist.name == "torch")) {
+        pinned = range.substr(2);
       }
     }
   }
-  return gpus;
-}
-
-/// The lines of a manifest that serves these consumers.
-std::vector<std::string> manifest_lines(const Context& context,
-                                        const std::vector<std::string>& consumers) {
-  const auto gpus = manifest_gpus(context);
-  std::vector<std::string> lines{
-      "cukit: 1",
-      fmt::format("gpus: [{}]", gpus.empty() ? "native" : join(gpus, ", ")),
-  };
-  const auto& pythons = context.snapshot.pythons;
-  const auto with_torch = std::find_if(pythons.begin(), pythons.end(), [](const auto& python) {
-    return !python.torch.empty() && is_utf8(python.prefix); // else YAML cannot hold it
-  });
-  if (with_torch != pythons.end()) {
-    lines.push_back(fmt::format("pytorch: {{venv: {}}}", text::yaml_item(with_torch->prefix)));
-  }
-  std::vector<std::string> named;
-  std::copy_if(consumers.begin(), consumers.end(), std::back_inserter(named),
-               [&](const auto& name) { return !is_any_build(context, name); });
-  if (!named.empty()) {
-    lines.push_back("consumers: " + text::yaml_list(named));
-  }
-  return lines;
+  const auto* installed =
+      python == nullptr ? nullptr : host::find_distribution(*python, "cuda-toolkit");
+  return pinned.empty() && installed != nullptr && minor_of(installed->version) == minor
+             ? installed->version
+             : pinned;
 }
 
 } // namespace
 
-Fix cukit_fix(const Context& context, const std::vector<std::string>& consumers) {
-  const std::string file = "cukit.yaml";
-  const auto lines = manifest_lines(context, consumers);
-  std::vector<std::string> words{"printf", "%s\\n"};
-  words.insert(words.end(), lines.begin(), lines.end());
-  Fix fix;
-  fix.manifest = join(lines, "\n") + "\n";
-  // a manifest that is there is somebody's work
-  fix.command = ShellCommand({"test", "!", "-e", file})
-                    .then(ShellCommand(words).into(file))
-                    .then(ShellCommand({"cukit", "up", file}))
-                    .then(ShellCommand::evaluates(ShellCommand({"cukit", "env", "./" + file})));
-  fix.effect = "builds a toolkit whose parts belong together, beside everything that is here, and "
-               "points the consumers at it";
-  return fix;
+std::string metapackage(const Context& context, const std::string& prefix, const std::string& minor,
+                        const std::string& extras) {
+  std::vector<std::string> parts;
+  for (const auto part : split(extras, ',')) {
+    // before 13.0 both came in nvcc's own wheel
+    if (major_of(minor) >= 13 || (part != "crt" && part != "nvvm")) {
+      parts.emplace_back(part);
+    }
+  }
+  const auto version = pinned_toolkit(python_of(context.snapshot, prefix), minor);
+  return fmt::format("cuda-toolkit[{}]=={}", join(parts, ","), value_or(version, minor + ".*"));
 }
 
-ShellCommand use_tree(const std::string& root) {
-  return ShellCommand::exports({{.name = "CUDA_HOME", .value = root},
-                                {.name = "CUDA_PATH", .value = root},
-                                {.name = "CUDACXX", .value = root + "/bin/nvcc"},
-                                {.name = "PATH", .value = root + "/bin", .is_prepended = true}});
+Action use_tree(const std::string& root) {
+  return export_variables({{.name = "CUDA_HOME", .value = root},
+                           {.name = "CUDA_PATH", .value = root},
+                           {.name = "CUDACXX", .value = root + "/bin/nvcc"},
+                           {.name = "PATH", .value = root + "/bin", .is_prepended = true}});
 }
 
 bool is_wheel_tree(const host::Toolkit& kit) {

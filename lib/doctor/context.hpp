@@ -90,33 +90,61 @@ struct UsedTree {
   const host::Tool* nvcc = nullptr;
   std::vector<std::string> users = {};
 };
+/// The targets that exist among those that a list names, however it is written.
+std::vector<GpuTarget> targets_in_list(const Context& context, const std::string& text);
 std::vector<UsedTree> trees_with_nvcc(const Context& context);
 /// Lets a finding about a tree that nobody uses count less.
 void weigh(Finding& finding, const std::vector<std::string>& users);
 
-Fix by_command(ShellCommand command, std::string effect);
+/// A command, and what it does where that can be told.
+struct Action {
+  Action() = default;
+  Action(ShellCommand words) : command(std::move(words)) {}
+  Action(ShellCommand words, std::vector<Effect> what)
+      : command(std::move(words)), effects(std::move(what)) {}
+  /// Both; what one of two does alone says nothing of the other.
+  [[nodiscard]] Action then(const Action& next) const;
+
+  ShellCommand command = {};
+  std::vector<Effect> effects = {};
+};
+
+Fix by_command(Action action, std::string effect);
 Fix by_hand(std::string advice, std::string effect);
 /// `uv pip install --python PREFIX ...` or `PREFIX/bin/python -m pip install ...`, as the
 /// environment has it. None when a package is not called as packages are: it would be an option, or
 /// an address.
-ShellCommand pip_install(const Context& context, const std::string& prefix,
-                         const std::vector<std::string>& packages,
-                         const std::vector<std::string>& options = {});
+Action pip_install(const Context& context, const std::string& prefix,
+                   const std::vector<std::string>& packages,
+                   const std::vector<std::string>& options = {});
 /// The same for `pip uninstall`.
-ShellCommand pip_uninstall(const Context& context, const std::string& prefix,
-                           const std::string& package);
-Fix install_gxx();
+Action pip_uninstall(const Context& context, const std::string& prefix, const std::string& package);
+/// A build of PyTorch, from the index that has it.
+Action install_torch(const Context& context, const std::string& prefix,
+                     const fit::TorchName& build);
+/// The nearest build of torch that was made with this CUDA major.
+std::optional<fit::TorchName> torch_of_major(const Context& context,
+                                             const host::PythonEnvironment& python, int major);
 /// The metapackage that pins parts of one release: cuda-toolkit[nvcc,crt]==13.0.2.
 std::string metapackage(const Context& context, const std::string& prefix, const std::string& minor,
                         const std::string& extras);
+/// The toolkits that cukit has built here already: nobody finds them before their variables are
+/// set.
+void offer_own_toolkits(const Context& context, Finding& finding);
 /// How to get a matched tree from cukit, for these consumers.
 Fix cukit_fix(const Context& context, const std::vector<std::string>& consumers);
 /// export CUDA_HOME=T CUDA_PATH=T PATH=T/bin:"$PATH"
-ShellCommand use_tree(const std::string& root);
+Action use_tree(const std::string& root);
+/// The host compiler for nvcc.
+Action use_compiler(const std::string& path);
 /// export NAME=VALUE
-ShellCommand set_variable(const std::string& name, const std::string& value);
+Action set_variable(const std::string& name, const std::string& value);
+Action export_variables(const std::vector<ShellVariable>& variables);
+Action unset_variables(const std::vector<std::string>& names);
 /// export NAME=FOLDER:"$NAME"
-ShellCommand put_first(const std::string& name, const std::string& folder);
+Action put_first(const std::string& name, const std::string& folder);
+/// ln -s TARGET PATH
+Action add_link(const std::string& target, const std::string& path);
 
 bool is_wheel_tree(const host::Toolkit& kit);
 /// A consumer that no package brings: whatever builds with the compiler that it finds.

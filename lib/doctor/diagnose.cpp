@@ -1,5 +1,6 @@
 #include "base/strings.hpp"
 #include "doctor/context.hpp"
+#include "doctor/rehearse.hpp"
 
 #include <algorithm>
 
@@ -185,51 +186,62 @@ text::Json consumers_json(const std::vector<Found>& all) {
   return consumers;
 }
 
-} // namespace
+/// What is read once, however often a snapshot is looked at.
+struct Book {
+  std::vector<RuleText> catalogue;
+  std::vector<Message> messages;
+  const std::vector<knowledge::Release>& releases;
+  const std::vector<knowledge::Architecture>& architectures;
+  const std::vector<knowledge::Consumer>& recipes;
+  const std::vector<knowledge::Component>& components;
+  const std::vector<knowledge::TorchRelease>& torches;
+};
 
-bool Diagnosis::has_error() const {
-  return std::any_of(findings.begin(), findings.end(),
-                     [](const auto& finding) { return finding.severity == Severity::error; });
-}
-
-Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& question,
-                           const knowledge::Knowledge& knowledge) {
-  CUKIT_TRY_ASSIGN(const auto catalogue, rules(knowledge));
+Result<Book> open_book(const host::Snapshot& snapshot, const knowledge::Knowledge& knowledge) {
+  CUKIT_TRY_ASSIGN(auto catalogue, rules(knowledge));
   CUKIT_TRY_ASSIGN(const auto* releases, knowledge.releases());
   CUKIT_TRY_ASSIGN(const auto* architectures, knowledge.architectures());
   CUKIT_TRY_ASSIGN(const auto* recipes, knowledge.consumers());
-  CUKIT_TRY(check_consumers(question, *recipes));
+  static const std::vector<knowledge::Component> k_no_components;
+  const auto components = knowledge.components(); // for rehearsing alone
   // read without a log too: a slip in a recipe is to be seen by whoever made it
-  CUKIT_TRY_ASSIGN(const auto messages, read_messages(knowledge));
-  const buildlog::Facts nothing;
-  const auto log = log_facts(question.log ? *question.log : nothing, messages);
+  CUKIT_TRY_ASSIGN(auto messages, read_messages(knowledge));
   static const std::vector<knowledge::TorchRelease> k_none;
   const auto* torches = &k_none;
   if (std::any_of(snapshot.pythons.begin(), snapshot.pythons.end(),
                   [](const auto& python) { return !python.torch.empty(); })) {
     CUKIT_TRY_ASSIGN(torches, knowledge.torch_releases());
   }
+  return Book{std::move(catalogue),
+              std::move(messages),
+              *releases,
+              *architectures,
+              *recipes,
+              components ? **components : k_no_components,
+              *torches};
+}
+
+Diagnosis examine(const Book& book, const host::Snapshot& snapshot, const Question& question,
+                  const std::vector<GpuTarget>& gpus, const LogFacts& log) {
   Diagnosis diagnosis;
   auto asked = question;
-  asked.gpus = all_gpus(snapshot, question, knowledge);
-  if (asked.gpus.empty()) { // what a log asks for is a wish; where GPUs are known, they count
-    asked.gpus = targets_in(log);
-  }
-  diagnosis.consumers = discover(snapshot, asked, *recipes);
+  // what a log asks for is a wish; where GPUs are known, they count
+  asked.gpus = gpus.empty() ? targets_in(log) : gpus;
+  diagnosis.consumers = discover(snapshot, asked, book.recipes);
   Context context{.snapshot = snapshot,
                   .question = question,
-                  .releases = *releases,
-                  .architectures = *architectures,
-                  .recipes = *recipes,
+                  .releases = book.releases,
+                  .architectures = book.architectures,
+                  .recipes = book.recipes,
                   .found = diagnosis.consumers,
                   .gpus = asked.gpus,
                   .driver = question.driver,
                   .log = log,
-                  .torches = *torches};
+                  .torches = book.torches};
   if (const auto driver = Version::parse(snapshot.driver); !context.driver && driver) {
     context.driver = *driver;
   }
-  Findings findings(catalogue);
+  Findings findings(book.catalogue);
   for (const auto* group :
        {&environment_rules(), &choice_rules(), &tree_rules(), &layout_rules(), &system_rules(),
         &loader_rules(), &python_rules(), &torch_rules(), &ptxas_rules(), &cache_rules()}) {
@@ -246,7 +258,7 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
   }
   auto list = findings.take();
   weigh_for_builders(context, list);
-  diagnosis.findings = in_order(std::move(list), catalogue);
+  diagnosis.findings = in_order(std::move(list), book.catalogue);
   judge(diagnosis.findings, diagnosis.consumers);
   if (diagnosis.log.is_failed) {
     doubt_involved(context, diagnosis.consumers);
@@ -254,6 +266,31 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
   for (auto& found : diagnosis.consumers) {
     found.recipe = nullptr;
   }
+  return diagnosis;
+}
+
+} // namespace
+
+bool Diagnosis::has_error() const {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const auto& finding) { return finding.severity == Severity::error; });
+}
+
+Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& question,
+                           const knowledge::Knowledge& knowledge) {
+  CUKIT_TRY_ASSIGN(const auto book, open_book(snapshot, knowledge));
+  CUKIT_TRY(check_consumers(question, book.recipes));
+  const buildlog::Facts nothing;
+  const auto log = log_facts(question.log ? *question.log : nothing, book.messages);
+  const auto gpus = all_gpus(snapshot, question, knowledge);
+  auto diagnosis = examine(book, snapshot, question, gpus, log);
+  auto without_log = question;
+  without_log.log.reset();
+  const auto no_log = log_facts(nothing, book.messages);
+  rehearse(diagnosis.findings, snapshot, {book.components, book.releases},
+           [&](const host::Snapshot& other) {
+             return examine(book, other, without_log, gpus, no_log).findings;
+           });
   return diagnosis;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "buildlog/buildlog.hpp"
+#include "doctor/effect.hpp"
 #include "host/snapshot.hpp"
 #include "knowledge/knowledge.hpp"
 #include "model/shell_command.hpp"
@@ -28,6 +29,7 @@ struct Fix {
   std::string effect = {};
   std::string manifest = {};             ///< what `cukit up` would be given
   std::vector<std::string> removes = {}; ///< folders of caches that the command deletes
+  std::vector<Effect> effects = {};      ///< of the command; none: they cannot be told beforehand
   [[nodiscard]] std::string text() const { return command.empty() ? advice : command.text(); }
 };
 
@@ -89,6 +91,8 @@ struct Question {
   std::vector<GpuTarget> gpus = {};        ///< further targets that must work
   std::optional<Version> driver = {};      ///< instead of the snapshot's
   std::vector<std::string> consumers = {}; ///< only these; empty: all that are there
+  /// Names of toolkits that cukit itself has built for this user.
+  std::vector<std::string> own_toolkits = {};
   /// What a build printed, read with log_phrases().
   std::optional<buildlog::Facts> log = {};
 };

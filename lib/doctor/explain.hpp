@@ -6,9 +6,24 @@
 
 namespace cukit::doctor {
 
+/// The finding of a rule; the first cause that is said of it stays.
+Finding& say(Findings& findings, RuleId id, std::string cause);
+/// The tool that said it, or "the build".
+std::string said_by(const buildlog::Failure& failure);
+
+Finding* missing_package(const Context& context, const buildlog::Failure& failure,
+                         Findings& findings);
+Finding* wrong_version(const buildlog::Failure& failure, Findings& findings);
+Finding* missing_module(const Context& context, const buildlog::Failure& failure,
+                        Findings& findings);
+Finding* signed_by_another(const buildlog::Failure& failure, Findings& findings);
 Finding* missing_header(const Context& context, const buildlog::Failure& failure,
                         Findings& findings);
 Finding* missing_tool(const Context& context, const buildlog::Failure& failure, Findings& findings);
+/// nvcc was not found by the build and is found here.
+Finding& build_environment_differs(const Context& context, Findings& findings);
+/// nvcc is here, and CMake could not use it.
+Finding* compiler_check(const Context& context, Findings& findings);
 Finding* missing_library(const Context& context, const buildlog::Failure& failure,
                          Findings& findings);
 Finding* refused_target(const Context& context, const buildlog::Failure& failure,
@@ -21,6 +36,20 @@ Finding* out_of_memory(const Context& context, const buildlog::Failure& failure,
 /// that a program makes itself.
 bool blames_the_driver(const buildlog::Failure& failure);
 Finding* failed_call(const Context& context, const buildlog::Failure& failure, Findings& findings);
+
+/// A file that is missing, damaged or locked by another process.
+Finding* missing_file(const Context& context, const buildlog::Failure& failure, Findings& findings);
+/// A compiler that ended by a signal which no shortage of memory sends.
+Finding* crashed_compiler(const buildlog::Failure& failure, Findings& findings);
+Finding* limit_reached(const buildlog::Failure& failure, Findings& findings);
+/// A program that is there and cannot be run.
+Finding* broken_program(const buildlog::Failure& failure, Findings& findings);
+/// What can stand in for a host compiler that is asked for by a name: one that is here, else the
+/// very one, where this nvcc accepts it.
+std::vector<Fix> other_compilers(const Context& context, const std::string& name);
+Finding* refused_by_container(const Context& context, const buildlog::Failure& failure,
+                              Findings& findings);
+Finding* managed_python(const Context& context, Findings& findings);
 
 /// The finding of a failure that nothing explains.
 void tell_unexplained(const Context& context, Findings& findings);

@@ -173,7 +173,7 @@ Finding* by_list(const Context& context, const Failure& failure, const std::stri
                                                   effect));
     }
     if (is_variable) {
-      finding.fix.push_back(by_command(ShellCommand::unsets({list.variable}),
+      finding.fix.push_back(by_command(unset_variables({list.variable}),
                                        "the builder then takes the GPUs that it sees"));
     }
     return &finding;
@@ -308,9 +308,52 @@ Finding* refused_target(const Context& context, const Failure& failure, Findings
   return &finding;
 }
 
+/// Options that nvcc has and no C++ compiler.
+bool is_of_nvcc(std::string_view option) {
+  constexpr std::array<std::string_view, 20> k_options = {"-arch=",
+                                                          "--gpu-architecture",
+                                                          "-gencode",
+                                                          "--generate-code",
+                                                          "--expt-",
+                                                          "-expt-",
+                                                          "-Xptxas",
+                                                          "-Xcudafe",
+                                                          "-Xcompiler",
+                                                          "-Xfatbin",
+                                                          "-rdc",
+                                                          "--relocatable-dev",
+                                                          "-lineinfo",
+                                                          "--use_fast_math",
+                                                          "-use_fast_math",
+                                                          "-ccbin",
+                                                          "--ptxas-options",
+                                                          "-maxrregcount",
+                                                          "--compiler-options",
+                                                          "--extended-lambda"};
+  return std::any_of(k_options.begin(), k_options.end(),
+                     [&](std::string_view begins) { return option.starts_with(begins); });
+}
+
 Finding* unknown_option(const Context& context, const Failure& failure, Findings& findings) {
   if (failure.name.empty()) {
     return nullptr;
+  }
+  const bool is_host = failure.tool == "gcc" || failure.tool == "g++" || failure.tool == "c++" ||
+                       failure.tool == "cc" || failure.tool.starts_with("clang") ||
+                       failure.tool.starts_with("cc1");
+  if (is_host && is_of_nvcc(failure.name)) {
+    auto& finding = findings.add(RuleId::option_unknown);
+    if (finding.cause.empty()) {
+      finding.cause =
+          fmt::format("{} is an option of nvcc, and {} was given it", failure.name, failure.tool);
+      finding.fix = {
+          by_hand("give it to CUDA sources alone: $<$<COMPILE_LANGUAGE:CUDA>:...> in CMake, "
+                  "NVCCFLAGS instead of CXXFLAGS in a Makefile, extra_compile_args={'nvcc': [...]} "
+                  "in setup.py",
+                  "the C++ compiler then gets its own options"),
+          by_hand("or let nvcc compile the file: name it .cu, or add -x cu", "where it is CUDA")};
+    }
+    return &finding;
   }
   const auto nvcc = nvcc_in_use(context);
   const auto who = failure.tool == "nvcc" && !nvcc.version.empty() ? "nvcc " + nvcc.version
@@ -355,11 +398,11 @@ Finding* out_of_memory(const Context& context, const Failure& failure, Findings&
     }
   }
   finding.fix = {
-      by_command(ShellCommand::exports(
-                     {{.name = "MAX_JOBS", .value = std::to_string(jobs)},
-                      {.name = "NVCC_THREADS", .value = "1"},
-                      {.name = "CMAKE_BUILD_PARALLEL_LEVEL", .value = std::to_string(jobs)}}),
-                 fmt::format("fewer compilers at once; each takes some {:.0f} GB", each)),
+      by_command(
+          export_variables({{.name = "MAX_JOBS", .value = std::to_string(jobs)},
+                            {.name = "NVCC_THREADS", .value = "1"},
+                            {.name = "CMAKE_BUILD_PARALLEL_LEVEL", .value = std::to_string(jobs)}}),
+          fmt::format("fewer compilers at once; each takes some {:.0f} GB", each)),
       by_hand("give the build more memory or swap (a container's limit counts, too)",
               "every compiler then has room")};
   return &finding;

@@ -2,8 +2,10 @@
 // says what is here. What a rule of the environment found already is the cause.
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
+#include "doctor/packages.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace cukit::doctor {
 
@@ -12,131 +14,6 @@ namespace {
 using buildlog::Failure;
 using buildlog::State;
 using buildlog::Thing;
-
-Finding& say(Findings& findings, RuleId id, std::string cause) {
-  auto& finding = findings.add(id);
-  if (finding.cause.empty()) {
-    finding.cause = std::move(cause);
-  }
-  return finding;
-}
-
-std::string said_by(const Failure& failure) {
-  return failure.tool.empty() ? "the build" : failure.tool;
-}
-
-Finding* missing_package(const Context& context, const Failure& failure, Findings& findings) {
-  if (failure.name.starts_with("__cuda") || failure.demand.starts_with("__cuda")) {
-    auto& finding =
-        say(findings, RuleId::conda_sees_no_driver,
-            "conda takes the driver's CUDA for what the machine can run, and sees none");
-    finding.fix = {by_command(
-        set_variable("CONDA_OVERRIDE_CUDA",
-                     context.snapshot.driver_cuda.empty() ? "12.8" : context.snapshot.driver_cuda),
-        "the CUDA of the driver where the environment will be used")};
-    return &finding;
-  }
-  if (failure.name.empty()) {
-    return nullptr;
-  }
-  auto& finding = say(findings, RuleId::package_not_found,
-                      fmt::format("{} does not find {}{}", said_by(failure), failure.name,
-                                  failure.demand.empty() ? "" : " " + failure.demand));
-  if (failure.tool == "CMake") {
-    finding.fix = {by_hand(fmt::format("install {0} with its CMake files, or configure with "
-                                       "-D{0}_ROOT=FOLDER where they are",
-                                       failure.name),
-                           "find_package looks there first")};
-  } else {
-    finding.fix = {by_hand("ask for a version that the index has, or name the index that has it "
-                           "(--index-url, a channel, a repository)",
-                           "the name and the version as they stand are not there")};
-  }
-  return &finding;
-}
-
-Finding* wrong_version(const Failure& failure, Findings& findings) {
-  if (failure.demand.empty()) {
-    return nullptr;
-  }
-  auto& finding =
-      say(findings, RuleId::version_not_met,
-          fmt::format(
-              "{} wants {} {}{}", said_by(failure), failure.name, failure.demand,
-              failure.have.empty() ? "" : fmt::format(", and {} is what it found", failure.have)));
-  finding.fix = {
-      by_hand(fmt::format("install {} {}, or point the build at it", failure.name, failure.demand),
-              "the one that is found first counts")};
-  return &finding;
-}
-
-Finding* missing_module(const Context& context, const Failure& failure, Findings& findings) {
-  const auto name = failure.name.substr(0, failure.name.find('.'));
-  const auto here = std::find_if(context.snapshot.pythons.begin(), context.snapshot.pythons.end(),
-                                 [&](const auto& python) {
-                                   return (name == "torch" && !python.torch.empty()) ||
-                                          host::find_distribution(python, name) != nullptr;
-                                 });
-  const bool is_here = here != context.snapshot.pythons.end();
-  if (context.log.facts.is_isolated_build || (is_here && !context.log.facts.packages.empty())) {
-    auto& finding = say(
-        findings, RuleId::build_isolated,
-        fmt::format("the build ran in an environment of its own, which has no {}{}", name,
-                    is_here ? fmt::format("; the {} of {} is not seen there", name, here->prefix)
-                            : ""));
-    if (is_here) {
-      const auto* dist = host::find_distribution(*here, name);
-      finding.evidence.push_back({here->prefix, fmt::format("holds {} {}", name,
-                                                            name == "torch"   ? here->torch
-                                                            : dist == nullptr ? ""
-                                                                              : dist->version)});
-    }
-    const auto& packages = context.log.facts.packages;
-    const auto prefix = is_here ? here->prefix : std::string();
-    if (!is_here) {
-      finding.fix.push_back(by_command(pip_install(context, prefix, {name}),
-                                       "first: the build needs it, and does not bring it"));
-    }
-    finding.fix.push_back(by_command(
-        pip_install(context, prefix, {packages.empty() ? std::string("PACKAGE") : packages.front()},
-                    {"--no-build-isolation"}),
-        fmt::format("the build sees the {} that is installed", name)));
-    return &finding;
-  }
-  if (failure.state == State::unknown) {
-    return nullptr; // a name in a module: that is the code's
-  }
-  auto& finding =
-      say(findings, RuleId::module_missing, fmt::format("Python has no module {}", failure.name));
-  const auto* venv = context.snapshot.pythons.empty() ? nullptr : &context.snapshot.pythons.front();
-  finding.fix = {
-      by_command(pip_install(context, venv == nullptr ? "" : venv->prefix, {name}),
-                 "into the environment that is used; the package may have another name")};
-  return &finding;
-}
-
-Finding* signed_by_another(const Failure& failure, Findings& findings) {
-  const bool is_nvidia = failure.name == "A4B469963BF863CC" ||
-                         failure.text.find("nvidia") != std::string::npos ||
-                         failure.name.find("nvidia") != std::string::npos;
-  if (!is_nvidia) {
-    auto& finding = say(findings, RuleId::repository_key,
-                        "a package repository is signed with a key that is not here, or expired");
-    finding.fix = {by_hand("fetch the repository's present key into /etc/apt/keyrings, and name it "
-                           "with signed-by in its sources file",
-                           "apt trusts the repository again")};
-    return &finding;
-  }
-  auto& finding = say(findings, RuleId::repository_key,
-                      "NVIDIA has signed its repositories with another key since April 2022 "
-                      "(A4B469963BF863CC, 3bf863cc.pub); here is the one before, or none");
-  finding.fix = {
-      by_hand("install the package cuda-keyring of NVIDIA's repository for this system, and remove "
-              "the old key (apt-key del 7fa2af80) and sources file",
-              "it brings the present key"),
-      by_hand("take a base image that was made after April 2022", "it holds the present key")};
-  return &finding;
-}
 
 /// CUDA::NAME stands for libNAME of the toolkit that CMake found.
 Finding* cuda_target(const Context& context, const Failure& failure, Findings& findings) {
@@ -185,21 +62,52 @@ Finding* cmake_target(const Context& context, const Failure& failure, Findings& 
   return &finding;
 }
 
+/// Where the file that did not fit could go instead, and what shows which file system is full.
+std::vector<Fix> room_for(const std::string& path, const std::string& temporary) {
+  struct Cache {
+    std::string_view part;
+    const char* variable;
+  };
+  constexpr std::array<Cache, 4> k_disk_caches = {{{"/.cache/pip", "PIP_CACHE_DIR"},
+                                                   {"/.cache/uv", "UV_CACHE_DIR"},
+                                                   {"/.ccache", "CCACHE_DIR"},
+                                                   {"/pkgs/", "CONDA_PKGS_DIRS"}}};
+  std::vector<Fix> fix;
+  for (const auto& [part, name] : k_disk_caches) {
+    if (path.find(part) != std::string::npos) {
+      fix.push_back(by_command(set_variable(name, "/var/tmp/cache"),
+                               "any folder on a file system with room"));
+    }
+  }
+  const bool is_path = path.starts_with('/');
+  if (!is_path || path.starts_with(temporary + "/")) {
+    fix.push_back(by_command(set_variable("TMPDIR", "/var/tmp"),
+                             "compilers and pip write large files there; any file system with "
+                             "room"));
+  }
+  const auto folder = is_path ? path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)) : ".";
+  fix.push_back(by_command(ShellCommand({"df", "-h", folder}), "which file system is full"));
+  return fix;
+}
+
 Finding* refused(const Context& context, const Failure& failure, Findings& findings) {
   const auto what = failure.name.empty() ? std::string("a file") : failure.name;
   switch (failure.thing) {
   case Thing::disk: {
+    if (failure.text.find("File size limit") != std::string::npos) {
+      return limit_reached(failure, findings);
+    }
     auto& finding =
         say(findings, RuleId::disk_full, fmt::format("no space is left where {} is written", what));
-    const auto temporary = variable(context.snapshot, "TMPDIR");
-    finding.evidence.push_back({"TMPDIR", value_or(temporary, "not set: /tmp")});
-    finding.fix = {
-        by_command(set_variable("TMPDIR", "/var/tmp"),
-                   "compilers and pip write large files there; any file system with room"),
-        by_command(ShellCommand({"df", "-h", "/tmp", "."}), "which one is full")};
+    const auto temporary = value_or(variable(context.snapshot, "TMPDIR"), "/tmp");
+    finding.evidence.push_back({"TMPDIR", temporary});
+    finding.fix = room_for(what, temporary);
     return &finding;
   }
   case Thing::permission: {
+    if (failure.text.find("externally-managed") != std::string::npos) {
+      return managed_python(context, findings);
+    }
     auto& finding = say(findings, RuleId::permission_refused,
                         fmt::format("{} may not be read, written or started by this user", what));
     finding.fix = {
@@ -237,22 +145,113 @@ Finding* refused(const Context& context, const Failure& failure, Findings& findi
   }
 }
 
+/// Ended by a signal of its own, not by the system's.
+bool is_crash(const Failure& failure) {
+  const auto& signal = failure.demand;
+  return failure.state == State::killed && !signal.empty() && signal != "9" &&
+         signal.find("Killed") == std::string::npos && signal != "15" && signal != "Terminated";
+}
+
+/// A name of libtorch that an extension wants and the torch here does not have.
+Finding* symbol_of_torch(const Context& context, const Failure& failure, Findings& findings) {
+  constexpr std::array<std::string_view, 8> k_begins = {"_ZN3c10",   "_ZNK3c10",   "_ZN2at",
+                                                        "_ZNK2at",   "_ZN5torch",  "_ZNK5torch",
+                                                        "_ZTVN3c10", "_ZTIN5torch"};
+  const bool is_its = std::any_of(k_begins.begin(), k_begins.end(), [&](std::string_view begins) {
+    return failure.name.starts_with(begins);
+  });
+  if (!is_its || failure.tool != "ld.so") {
+    return nullptr;
+  }
+  const auto python = std::find_if(context.snapshot.pythons.begin(), context.snapshot.pythons.end(),
+                                   [](const auto& one) { return !one.torch.empty(); });
+  const bool is_here = python != context.snapshot.pythons.end();
+  const auto file = value_or(failure.file, "the extension");
+  auto& finding =
+      say(findings, RuleId::extension_of_another_torch,
+          fmt::format("{} was built for another torch than {}", file,
+                      is_here ? "the " + python->torch + " that is here" : "the one that is here"));
+  finding.evidence.push_back({file, "wants " + failure.name});
+  if (is_here) {
+    finding.evidence.push_back({python->prefix, "torch " + python->torch});
+    std::string name;
+    for (const auto& extension : python->extensions) {
+      name = extension.path == file ? extension.distribution : name;
+    }
+    finding.fix.push_back(by_hand(
+        fmt::format("install the build of {} that was made for torch {}, or the torch that it was "
+                    "made for",
+                    value_or(name, "its package"), python->torch),
+        "extension and torch are of one release"));
+    if (!name.empty()) {
+      finding.fix.push_back(by_command(pip_install(context, python->prefix, {name},
+                                                   {"--force-reinstall", "--no-deps",
+                                                    "--no-build-isolation", "--no-binary", name})
+                                           .command,
+                                       "or built here, for the torch that is here"));
+    }
+  }
+  return &finding;
+}
+
+/// An error inside the host compiler's own headers: nvcc's front end does not know that release.
+Finding* code_of_host_headers(const Context& context, const Failure& failure, Findings& findings) {
+  constexpr std::string_view k_folder = "/include/c++/";
+  const auto at = failure.file.find(k_folder);
+  const auto nvcc = nvcc_in_use(context);
+  if (at == std::string::npos || nvcc.version.empty()) {
+    return nullptr;
+  }
+  const auto rest = failure.file.substr(at + k_folder.size());
+  const int major = major_of(rest.substr(0, rest.find('/')));
+  const auto version = Version::parse(nvcc.version);
+  const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
+  const int limit = release == nullptr ? 0 : release->gcc_max;
+  if (major == 0 || limit == 0 || major <= limit) {
+    return nullptr;
+  }
+  auto& finding = say(findings, RuleId::host_compiler_too_new,
+                      fmt::format("nvcc {} reads the headers of g++ {}, and accepts up to {}",
+                                  nvcc.version, major, limit));
+  if (finding.fix.empty()) {
+    finding.evidence.push_back({failure.file, fmt::format("of g++ {}", major)});
+    finding.fix = {install_gxx(context, limit), cukit_fix(context, {})};
+  }
+  return &finding;
+}
+
 Finding* by_thing(const Context& context, const Failure& failure, Findings& findings) {
   switch (failure.thing) {
   case Thing::header:
     return missing_header(context, failure, findings);
   case Thing::tool:
-    return missing_tool(context, failure, findings);
+    return failure.state == State::incompatible ? broken_program(failure, findings)
+                                                : missing_tool(context, failure, findings);
+  case Thing::file:
+    return missing_file(context, failure, findings);
+  case Thing::other:
+    return failure.state == State::exhausted ? limit_reached(failure, findings) : nullptr;
+  case Thing::symbol:
+    return symbol_of_torch(context, failure, findings);
+  case Thing::code:
+    return code_of_host_headers(context, failure, findings);
   case Thing::library:
-    return missing_library(context, failure, findings);
+    return failure.state == State::incompatible ? missing_file(context, failure, findings)
+                                                : missing_library(context, failure, findings);
   case Thing::target:
     return refused_target(context, failure, findings);
   case Thing::option:
     return unknown_option(context, failure, findings);
   case Thing::memory:
-    return failure.tool == "CUDA" ? nullptr : out_of_memory(context, failure, findings);
-  case Thing::cuda:
+    return failure.tool == "CUDA" ? nullptr
+           : is_crash(failure)    ? crashed_compiler(failure, findings)
+                                  : out_of_memory(context, failure, findings);
   case Thing::driver:
+    if (failure.tool == "container") {
+      return refused_by_container(context, failure, findings);
+    }
+    return failed_call(context, failure, findings);
+  case Thing::cuda:
     return failed_call(context, failure, findings);
   case Thing::module:
     return missing_module(context, failure, findings);
@@ -312,6 +311,18 @@ Finding* found_already(const Failure& failure, Findings& findings) {
 }
 
 } // namespace
+
+Finding& say(Findings& findings, RuleId id, std::string cause) {
+  auto& finding = findings.add(id);
+  if (finding.cause.empty()) {
+    finding.cause = std::move(cause);
+  }
+  return finding;
+}
+
+std::string said_by(const Failure& failure) {
+  return failure.tool.empty() ? "the build" : failure.tool;
+}
 
 Finding* explain_failure(const Context& context, const Failure& failure, Findings& findings) {
   auto* finding = found_already(failure, findings);

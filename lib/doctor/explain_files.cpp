@@ -1,6 +1,7 @@
 // Headers, programs and libraries that a log misses: are they here, and who should have looked?
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
+#include "doctor/packages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,8 +36,8 @@ Fix install_headers(const Context& context, const host::PythonEnvironment* conda
                          : is_runtime_part   ? "cuda-" + component + "-dev"
                          : component == "cudnn" || component == "nccl" ? component
                                                                        : "lib" + component + "-dev";
-    return by_command(ShellCommand({"conda", "install", "-p", conda->prefix, package}),
-                      "the headers, beside the library that is there");
+    return conda_install("", {"-p", conda->prefix, package},
+                         "the headers, beside the library that is there");
   }
   constexpr std::array<std::string_view, 6> own = {"cudnn",      "nccl",  "cutensor",
                                                    "cusparselt", "cudss", "nvshmem"};
@@ -48,19 +49,6 @@ Fix install_headers(const Context& context, const host::PythonEnvironment* conda
         "it is a product of its own, in no toolkit");
   }
   return cukit_fix(context, {});
-}
-
-/// Programs that every system has under the same name as their package.
-Fix install_program(const Context& context, const std::string& name) {
-  const bool is_debian = context.snapshot.os.find("Debian") != std::string::npos ||
-                         context.snapshot.os.find("Ubuntu") != std::string::npos;
-  if (is_debian && (name == "cmake" || name == "ninja" || name == "make" || name == "git")) {
-    return by_command(ShellCommand({"apt-get", "install", "--no-install-recommends",
-                                    name == "ninja" ? "ninja-build" : name}),
-                      "Debian and Ubuntu");
-  }
-  return by_hand(fmt::format("install {}, or put the folder that has it into PATH", name),
-                 "it is then found");
 }
 
 /// A tool of CUDA that is here, but not where it was looked for.
@@ -234,9 +222,7 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
       return &finding;
     }
     finding.cause = "Python is here without its headers, which every extension includes";
-    finding.fix = {
-        by_command(ShellCommand({"apt-get", "install", "--no-install-recommends", "python3-dev"}),
-                   "Debian and Ubuntu; dnf: python3-devel; a Python of uv or conda has them")};
+    finding.fix = {install_python_headers(context)};
     return &finding;
   }
   const auto component = component_of(failure.name);
@@ -287,11 +273,60 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
   return &finding;
 }
 
+Finding& build_environment_differs(const Context& context, Findings& findings) {
+  auto& finding = findings.add(RuleId::build_environment_differs);
+  if (!finding.cause.empty()) { // said already
+    return finding;
+  }
+  const auto& path = context.snapshot.path_nvcc.front();
+  const auto nvcc = nvcc_in_use(context);
+  finding.cause = fmt::format("the build found no nvcc, and {} is in PATH here: it ran with other "
+                              "variables, or CMakeCache.txt keeps an older answer",
+                              path);
+  finding.evidence = {{path, "nvcc " + value_or(nvcc.version, "of unknown version")},
+                      {"PATH", variable(context.snapshot, "PATH")}};
+  finding.fix = {
+      by_command(set_variable("CUDACXX", path),
+                 "CMake takes it wherever PATH leads; in a new build folder, or with --fresh"),
+      by_hand("start the build with the variables of this shell (sudo, services and IDEs have a "
+              "PATH of their own: sudo --preserve-env=PATH, or PATH in the build's own "
+              "configuration)",
+              "nvcc is then found as it is here")};
+  return finding;
+}
+
+/// nvcc is there, and CMake's test of it failed: what is known of the reasons is told by rules.
+Finding* compiler_check(const Context& context, Findings& findings) {
+  auto& finding = findings.add(RuleId::compiler_check_failed);
+  if (!finding.cause.empty()) { // said already
+    return &finding;
+  }
+  const auto nvcc = nvcc_in_use(context);
+  const auto path = value_or(nvcc.path.find('/') == std::string::npos ? "" : nvcc.path,
+                             context.snapshot.path_nvcc.front());
+  finding.cause = fmt::format("{} is there, and did not compile CMake's test file", path);
+  finding.evidence.push_back({path, "nvcc " + value_or(nvcc.version, "of unknown version")});
+  for (const auto& compiler : context.snapshot.compilers) {
+    finding.evidence.push_back({compiler.path, compiler.kind + " " + compiler.version});
+  }
+  finding.fix = {
+      by_command(ShellCommand({"printf", "int main(){}\\n"})
+                     .into("cukit-test.cu")
+                     .then(ShellCommand({path, "-o", "/dev/null", "cukit-test.cu"})),
+                 "says what CMake leaves out; `cukit doctor --watch` before it explains that"),
+      by_hand("read CMakeFiles/CMakeConfigureLog.yaml (CMakeError.log before CMake 3.26) below the "
+              "build folder",
+              "what nvcc said to CMake stands there")};
+  return &finding;
+}
+
 Finding* missing_tool(const Context& context, const Failure& failure, Findings& findings) {
   auto name = base_of(failure.name);
   const bool is_nvcc_by_cmake =
-      failure.tool == "CMake" && (name.empty() || name.find("CUDA_COMPILER") != std::string::npos);
+      failure.tool == "CMake" &&
+      (name.empty() || name == "nvcc" || name.find("CUDA_COMPILER") != std::string::npos);
   name = is_nvcc_by_cmake ? "nvcc" : name;
+  const bool is_by_path = failure.name.find('/') != std::string::npos && !is_nvcc_by_cmake;
   if (name.empty()) {
     return nullptr;
   }
@@ -299,8 +334,11 @@ Finding* missing_tool(const Context& context, const Failure& failure, Findings& 
       "nvcc",     "ptxas", "cicc",      "nvlink",   "fatbinary",
       "cudafe++", "bin2c", "cuobjdump", "nvdisasm", "nvprune"};
   if (std::find(cuda_tools.begin(), cuda_tools.end(), name) != cuda_tools.end()) {
-    if (is_nvcc_by_cmake && !context.snapshot.path_nvcc.empty()) {
-      return nullptr; // it is in PATH: something else is wrong
+    if (name == "nvcc" && !context.snapshot.path_nvcc.empty() && !is_by_path) {
+      return is_nvcc_by_cmake && failure.state == buildlog::State::failed &&
+                     failure.name.find("NOTFOUND") == std::string::npos
+                 ? compiler_check(context, findings)
+                 : &build_environment_differs(context, findings);
     }
     if (auto* finding = tool_elsewhere(context, failure, name, findings)) {
       return finding;
@@ -310,8 +348,9 @@ Finding* missing_tool(const Context& context, const Failure& failure, Findings& 
     if (!finding.cause.empty()) { // said already
       return &finding;
     }
-    finding.cause = fmt::format("{} is wanted, and no toolkit here has it", name);
-    finding.fix = {cukit_fix(context, {})};
+    finding.cause = fmt::format("{} is wanted, and nothing that a build looks at has it", name);
+    offer_own_toolkits(context, finding);
+    finding.fix.push_back(cukit_fix(context, {}));
     return &finding;
   }
   const bool is_compiler = name.find("g++") != std::string::npos || name.starts_with("gcc") ||
@@ -335,14 +374,7 @@ Finding* missing_tool(const Context& context, const Failure& failure, Findings& 
     finding.evidence.push_back(
         {compiler.path, compiler.kind + " " + compiler.version + " is here"});
   }
-  finding.fix.clear();
-  if (!context.snapshot.compilers.empty()) {
-    const auto& other = context.snapshot.compilers.front();
-    finding.fix.push_back(by_command(set_variable("NVCC_CCBIN", other.path),
-                                     "the compiler that is here; a -ccbin on the command line goes "
-                                     "before it and has to go"));
-  }
-  finding.fix.push_back(install_gxx());
+  finding.fix = other_compilers(context, failure.name);
   return &finding;
 }
 
@@ -354,22 +386,28 @@ Finding* missing_library(const Context& context, const Failure& failure, Finding
   if (!finding.cause.empty()) { // said already
     return &finding;
   }
+  const bool is_by_linker = is_link || failure.tool == "ld" || failure.tool == "gold" ||
+                            failure.tool == "lld" || failure.tool == "mold";
+  std::vector<std::pair<std::string, std::string>> there; // the very name first
   for (const auto& kit : context.snapshot.toolkits) {
     for (const auto& [file, path] : kit.libraries) {
-      if (file != base && !file.starts_with(stem + ".so")) {
-        continue;
+      if (file == base) {
+        there.emplace(there.begin(), file, path);
+      } else if (file.starts_with(stem + ".so")) {
+        there.emplace_back(file, path);
       }
-      if (finding.fix.empty()) {
-        finding.cause = fmt::format("{} is in {}, where {} does not look", file, folder_of(path),
-                                    is_link ? "the linker" : "the loader");
-        finding.fix.push_back(
-            by_command(put_first(is_link ? "LIBRARY_PATH" : "LD_LIBRARY_PATH", folder_of(path)),
-                       is_link && file != base
-                           ? "together with a link of that name: ln -s " + file + " " + base
-                           : "it is then found"));
-      }
-      finding.evidence.push_back({path, "is here"});
     }
+  }
+  for (const auto& [file, path] : there) {
+    if (finding.fix.empty()) {
+      finding.cause = fmt::format("{} is in {}, where {} does not look", file, folder_of(path),
+                                  is_by_linker ? "the linker" : "the loader");
+      finding.fix.push_back(by_command(
+          put_first(is_link ? "LIBRARY_PATH" : "LD_LIBRARY_PATH", folder_of(path)),
+          is_link && file != base ? "together with a link of that name: ln -s " + file + " " + base
+                                  : "it is then found"));
+    }
+    finding.evidence.push_back({path, "is here"});
   }
   if (!finding.fix.empty()) {
     return &finding;

@@ -33,6 +33,9 @@ std::string refined(const Context& context, const Hit& hit, const Findings& find
     return known != nullptr && known->last_cuda && target->number() < 75 ? "architecture-removed"
                                                                          : id;
   }
+  if (id == "no-nvcc" && !context.snapshot.path_nvcc.empty()) {
+    return text_of(RuleId::build_environment_differs);
+  }
   if (id == "variable-wrong-folder") {
     for (const auto& text : hit.captures) {
       if (text.find_first_of(":\"'") != std::string::npos && text.find('/') != std::string::npos) {
@@ -78,7 +81,9 @@ void attach(const Context& context, const Hit& hit, Findings& findings) {
       (id != hit.message->causes.back() && known->id == hit.message->causes.back())) {
     known = findings.find(id);
   }
-  if (known == nullptr) {
+  if (known == nullptr && id == text_of(RuleId::build_environment_differs)) {
+    known = &build_environment_differs(context, findings);
+  } else if (known == nullptr) {
     known = &findings.add(id, default_fix_subject(id));
     fill_from_log(context, hit, *known);
   }

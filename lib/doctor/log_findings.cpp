@@ -1,6 +1,6 @@
 // Findings that only a log knows: what they say and what they advise.
 #include "base/strings.hpp"
-#include "doctor/context.hpp"
+#include "doctor/packages.hpp"
 #include "host/machine.hpp"
 
 #include <algorithm>
@@ -132,8 +132,8 @@ void say_variable(const Context& context, const Hit& /*hit*/, Finding& finding) 
                             "a plain absolute path of a folder with bin/nvcc")};
 }
 
-void say_compiler(const Context& /*context*/, const Hit& /*hit*/, Finding& finding) {
-  finding.fix = {install_gxx()};
+void say_compiler(const Context& context, const Hit& /*hit*/, Finding& finding) {
+  finding.fix = {install_gxx(context)};
 }
 
 void say_link(const Context& context, const Hit& hit, Finding& finding) {
@@ -148,15 +148,14 @@ void say_link(const Context& context, const Hit& hit, Finding& finding) {
     if (finding.id == text_of(RuleId::library_folder_missing) && kit.tools.contains("nvcc") &&
         has("lib") && !has("lib64")) {
       finding.evidence.push_back({kit.root + "/lib64", "not there"});
-      finding.fix.push_back(by_command(ShellCommand({"ln", "-s", "lib", kit.root + "/lib64"}),
-                                       "the name that is looked for"));
+      finding.fix.push_back(
+          by_command(add_link("lib", kit.root + "/lib64"), "the name that is looked for"));
     }
     for (const auto& [file, path] : kit.libraries) {
       if (file.starts_with("lib" + name + ".so.") && finding.evidence.empty()) {
         const auto link = path.substr(0, path.rfind('/')) + "/lib" + name + ".so";
         finding.evidence.push_back({path, "the only name"});
-        finding.fix.push_back(
-            by_command(ShellCommand({"ln", "-s", file, link}), "the name that ld looks for"));
+        finding.fix.push_back(by_command(add_link(file, link), "the name that ld looks for"));
       }
     }
   }

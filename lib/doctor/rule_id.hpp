@@ -34,7 +34,10 @@ namespace cukit::doctor {
   X(conda_sees_no_driver) X(repository_key) X(compiler_killed) X(disk_full)                       \
   X(permission_refused) X(network_refused) X(certificate_refused) X(digest_differs)               \
   X(driver_mismatch) X(cuda_call_failed) X(log_not_explained) X(ptxas_refused)                    \
-  X(compiler_cache_mixes_trees) X(nvcc_of_another_toolkit) X(torch_has_no_code)
+  X(compiler_cache_mixes_trees) X(nvcc_of_another_toolkit) X(torch_has_no_code)                  \
+  X(build_environment_differs) X(compiler_check_failed) X(compiler_crashed) X(file_missing)       \
+  X(file_damaged) X(lock_held) X(limit_reached) X(container_without_gpus) X(python_managed)       \
+  X(extension_of_another_torch)
 // clang-format on
 
 #define CUKIT_DOCTOR_ENUMERATOR(name) name,

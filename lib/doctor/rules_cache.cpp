@@ -96,9 +96,14 @@ void add_cache_fixes(Finding& finding, const std::vector<std::string>& generated
   if (!generated.empty()) {
     std::vector<std::string> words{"rm", "-rf"};
     words.insert(words.end(), generated.begin(), generated.end());
+    std::vector<Effect> effects;
+    for (const auto& folder : generated) {
+      effects.emplace_back(RemovesFolder{folder});
+    }
     finding.fix.push_back({.command = ShellCommand(words),
                            .effect = "what was in there is compiled anew when it is needed",
-                           .removes = generated});
+                           .removes = generated,
+                           .effects = std::move(effects)});
   }
   if (!mixed.empty()) {
     finding.fix.push_back(

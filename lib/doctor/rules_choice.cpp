@@ -180,11 +180,11 @@ void torch_differs(const Context& context, Findings& findings) {
         finding.fix.push_back(by_command(use_tree(fitting->root), "a toolkit of torch's major"));
       }
       finding.fix.push_back(cukit_fix(context, finding.consumers));
-      const auto tag = fmt::format("cu{}{}", major_of(found.nvcc_version),
-                                   Version::parse(found.nvcc_version).value_or(Version()).minor());
-      finding.fix.push_back(by_command(
-          pip_install(context, python->prefix, {"torch"}, {"--force-reinstall"}),
-          fmt::format("from PyTorch's {} index: a torch of the toolkit's major instead", tag)));
+      if (const auto build = torch_of_major(context, *python, major_of(found.nvcc_version))) {
+        finding.fix.push_back(
+            by_command(install_torch(context, python->prefix, *build),
+                       fmt::format("torch {}: of the toolkit's major instead", build->text())));
+      }
     } else if (differ(python->torch_cuda, found.nvcc_version)) {
       auto& finding = findings.add(RuleId::torch_minor_differs, python->prefix);
       finding.consumers.push_back(found.consumer);
@@ -285,7 +285,9 @@ void say_there_is_none(const Context& context, const Found& found, Finding& find
     finding.evidence.push_back(
         {look.where, look.outcome + (look.value.empty() ? "" : ": " + look.value)});
   }
-  finding.fix = {cukit_fix(context, finding.consumers)};
+  finding.fix = {};
+  offer_own_toolkits(context, finding);
+  finding.fix.push_back(cukit_fix(context, finding.consumers));
   if (found.python != nullptr &&
       host::find_distribution(*found.python, "flashinfer-python") != nullptr) {
     finding.fix.push_back(by_command(

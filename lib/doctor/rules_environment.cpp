@@ -1,7 +1,8 @@
 // Variables: malformed values, folders without nvcc, flags that reach into another toolkit, lists
 // of targets in the wrong form.
 #include "base/strings.hpp"
-#include "doctor/context.hpp"
+#include "doctor/packages.hpp"
+#include "knowledge/arch_list.hpp"
 
 #include <algorithm>
 
@@ -196,8 +197,7 @@ void foreign_flags(const Context& context, Findings& findings) {
                               {folder, triton != nullptr ? "headers of Triton's wheel"
                                                          : "CUDART_VERSION " + other->cudart},
                               {found.nvcc, "nvcc " + found.nvcc_version}};
-          finding.fix.push_back(
-              by_command(ShellCommand::unsets({name}), "nvcc finds its own headers"));
+          finding.fix.push_back(by_command(unset_variables({name}), "nvcc finds its own headers"));
         }
         finding.consumers.push_back(found.consumer);
       }
@@ -224,8 +224,8 @@ void foreign_compiler(const Context& context, Findings& findings) {
     finding.evidence = {{step->argument, variable(context.snapshot, step->argument)},
                         {found.nvcc, "nvcc " + found.nvcc_version},
                         {found.root, "CUDART_VERSION " + found.kit->cudart}};
-    finding.fix = {by_command(ShellCommand::unsets({step->argument}),
-                              "the compiler of the same toolkit is taken")};
+    finding.fix = {
+        by_command(unset_variables({step->argument}), "the compiler of the same toolkit is taken")};
     finding.consumers.push_back(found.consumer);
   }
 }
@@ -242,9 +242,9 @@ void empty_ccbin(const Context& context, Findings& findings) {
             fmt::format("{} is `{}`: nvcc is given a host compiler without a name", name, value);
         finding.evidence = {{name, value},
                             {"CXX", value_or(variable(context.snapshot, "CXX"), "not set")}};
-        finding.fix = {by_command(ShellCommand::unsets({name}), "nvcc takes g++ of PATH"),
-                       by_command(ShellCommand({"conda", "install", "gxx_linux-64"}),
-                                  "the activation then sets CXX")};
+        finding.fix = {by_command(unset_variables({name}), "nvcc takes g++ of PATH"),
+                       conda_install(variable(context.snapshot, "CONDA_PREFIX"), {"gxx_linux-64"},
+                                     "the activation then sets CXX")};
       }
     }
   }
@@ -320,8 +320,14 @@ void architecture_lists(const Context& context, Findings& findings) {
       finding.cause = fmt::format("{} is `{}`: {}", list.name, value, wrong);
       if (finding.evidence.empty()) {
         finding.evidence.push_back({list.name, value});
-        finding.fix.push_back(by_command(set_variable(list.name, spelling.example),
-                                         "the form that it takes, with your targets"));
+        const auto targets = targets_in_list(context, value);
+        finding.fix.push_back(by_command(
+            set_variable(list.name, targets.empty() ? std::string(spelling.example)
+                                                    : knowledge::architecture_list(list, targets)),
+            targets.empty() ? "the form that it takes: put in the GPUs that it must run on"
+                            : "the same targets, in the form that it takes"));
+        finding.fix.push_back(
+            by_command(unset_variables({list.name}), "it then takes the GPUs that it sees"));
       }
       finding.consumers.push_back(recipe.name);
     }

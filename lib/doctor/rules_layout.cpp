@@ -1,6 +1,6 @@
 // What a tree lacks for the consumers that use it: folders, names, headers, tools.
 #include "base/strings.hpp"
-#include "doctor/context.hpp"
+#include "doctor/packages.hpp"
 
 #include <algorithm>
 
@@ -47,16 +47,6 @@ bool nvcc_finds_libraries(const host::Toolkit& kit) {
   return kit.profile != "target" || has_folder(kit, "lib64") || has_targets(kit);
 }
 
-/// 13-0: as NVIDIA's Debian packages write it.
-std::string dashed(std::string minor) {
-  std::replace(minor.begin(), minor.end(), '.', '-');
-  return minor;
-}
-
-Fix apt_install(const std::string& package, std::string effect) {
-  return by_command(ShellCommand({"apt-get", "install", package}), std::move(effect));
-}
-
 void library_folder(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     const auto* kit = found.kit;
@@ -79,9 +69,9 @@ void library_folder(const Context& context, Findings& findings) {
       if (is_linked_by_nvcc) {
         finding.evidence.push_back({kit->root + "/bin/nvcc.profile", "looks into lib64"});
       }
-      finding.fix = {by_command(ShellCommand({"ln", "-s", "lib", kit->root + "/lib64"}),
-                                "the name that is looked for"),
-                     cukit_fix(context, finding.consumers)};
+      finding.fix = {
+          by_command(add_link("lib", kit->root + "/lib64"), "the name that is looked for"),
+          cukit_fix(context, finding.consumers)};
     }
   }
 }
@@ -109,10 +99,9 @@ void library_names(const Context& context, Findings& findings) {
         finding.evidence = {{versioned->second, "the only name"},
                             {kit->root + "/lib/" + plain, "not there"}};
         const auto folder = versioned->second.substr(0, versioned->second.rfind('/'));
-        finding.fix = {
-            by_command(ShellCommand({"ln", "-s", versioned->first, folder + "/" + plain}),
-                       "the name that ld looks for"),
-            cukit_fix(context, finding.consumers)};
+        finding.fix = {by_command(add_link(versioned->first, folder + "/" + plain),
+                                  "the name that ld looks for"),
+                       cukit_fix(context, finding.consumers)};
       }
     }
   }
@@ -134,10 +123,8 @@ void stub(const Context& context, Findings& findings) {
       finding.cause = fmt::format(
           "-lcuda: neither {}/lib64/stubs nor the loader's folders hold libcuda.so", kit->root);
       finding.evidence = {{kit->root + "/lib64/stubs/libcuda.so", "not there"}};
-      finding.fix = {
-          cukit_fix(context, finding.consumers),
-          apt_install("cuda-driver-dev-" + dashed(value_or(minor_of(found.nvcc_version), "13.0")),
-                      "NVIDIA's package of the stub")};
+      finding.fix = {cukit_fix(context, finding.consumers),
+                     install_component(context, *kit, "driver", minor_of(found.nvcc_version))};
     }
   }
 }
@@ -172,10 +159,9 @@ Fix headers_of(const Context& context, const host::Toolkit* compiler, const std:
                const std::string& minor) {
   if (compiler != nullptr && !is_wheel_tree(*compiler)) {
     return compiler->environment.empty()
-               ? apt_install("cuda-cudart-dev-" + dashed(minor), "NVIDIA's own package")
-               : by_command(
-                     ShellCommand({"conda", "install", "cuda-version=" + minor, "cuda-cudart-dev"}),
-                     "the headers of the compiler's minor");
+               ? install_component(context, *compiler, "cudart", minor)
+               : conda_install(compiler->environment, {"cuda-version=" + minor, "cuda-cudart-dev"},
+                               "the headers of the compiler's minor");
   }
   const auto project = major_of(minor) == 12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime";
   return by_command(pip_install(context, prefix, {fmt::format("{}=={}.*", project, minor)}),
@@ -262,8 +248,9 @@ void math_headers(const Context& context, Findings& findings) {
             "the maths libraries with their headers"));
       }
       finding.fix.push_back(cukit_fix(context, finding.consumers));
-      finding.fix.push_back(apt_install(
-          "cuda-toolkit", "the full toolkit has them; cuda-compiler or cuda-nvcc alone has not"));
+      if (found.compiler->environment.empty()) {
+        finding.fix.push_back(install_toolkit(context, minor_of(found.compiler->cudart)));
+      }
     }
   }
 }
@@ -283,8 +270,7 @@ void tools(const Context& context, Findings& findings) {
           is_wheel_tree(*found.kit)
               ? by_command(pip_install(context, found.kit->environment, {"nvidia-cuda-" + name}),
                            "the wheel with this tool (from 13.2 on; it reads older binaries)")
-              : apt_install(fmt::format("cuda-{}-{}", name, dashed(minor_of(found.nvcc_version))),
-                            "NVIDIA's own package"),
+              : install_component(context, *found.kit, name, minor_of(found.nvcc_version)),
           cukit_fix(context, finding.consumers)};
     }
   }
@@ -301,9 +287,9 @@ void dlto(const Context& context, Findings& findings) {
       const auto folder = tree.kit->root + "/nvvm/lib64";
       const std::string library = "../../lib/libnvvm.so.4";
       finding.fix = {
-          by_command(ShellCommand({"mkdir", "-p", folder})
-                         .then(ShellCommand({"ln", "-s", library, folder + "/libnvvm.so"}))
-                         .then(ShellCommand({"ln", "-s", library, folder + "/libnvvm.so.4"})),
+          by_command(Action(ShellCommand({"mkdir", "-p", folder}), {AddsLink{folder, folder}})
+                         .then(add_link(library, folder + "/libnvvm.so"))
+                         .then(add_link(library, folder + "/libnvvm.so.4")),
                      "the names that nvlink opens")};
     }
   }

@@ -27,8 +27,8 @@ bool is_configuration(const std::string& led_by) {
 void put_before(const std::string& led_by, const std::string& taken_folder,
                 const std::string& folder, Finding& finding) {
   if (led_by == "LD_LIBRARY_PATH") {
-    finding.fix.push_back(by_command(ShellCommand::unsets({"LD_LIBRARY_PATH"}),
-                                     "each wheel then finds what it brought"));
+    finding.fix.push_back(
+        by_command(unset_variables({"LD_LIBRARY_PATH"}), "each wheel then finds what it brought"));
   }
   if (!folder.empty()) {
     finding.fix.push_back(by_command(put_first("LD_LIBRARY_PATH", folder),

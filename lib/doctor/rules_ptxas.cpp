@@ -94,7 +94,7 @@ Fix point_at(const Found& found, const host::Toolkit& kit) {
       variables.push_back({.name = variable.name, .value = path});
     }
   }
-  return by_command(ShellCommand::exports(variables), effect);
+  return by_command(export_variables(variables), effect);
 }
 
 /// A variable that names the ptxas which is taken, and what happens without it.
@@ -106,7 +106,7 @@ void offer_own(const Context& context, const Found& found, Finding& finding) {
   finding.evidence.push_back({name, found.ptxas});
   const auto* effect = "it takes the ptxas of its own wheel";
   finding.fix.push_back(is_beyond_shells(name) ? by_hand("start it without " + name, effect)
-                                               : by_command(ShellCommand::unsets({name}), effect));
+                                               : by_command(unset_variables({name}), effect));
 }
 
 /// The consumer's own ptxas, when no variable named another.

@@ -2,7 +2,7 @@
 // CUDA, libraries that LD_LIBRARY_PATH hides.
 #include "base/strings.hpp"
 #include "catalog/requirement.hpp"
-#include "doctor/context.hpp"
+#include "doctor/packages.hpp"
 
 #include <algorithm>
 #include <set>
@@ -43,8 +43,9 @@ void stub_distributions(const Context& context, Findings& findings) {
       finding.cause = fmt::format("{} {} is a placeholder; the package is called {}", dist.name,
                                   dist.version, real);
       finding.evidence.push_back({dist.path, dist.version});
-      finding.fix.push_back(
-          by_command(pip_install(context, python.prefix, {real}), "the real package"));
+      finding.fix.push_back(by_command(pip_uninstall(context, python.prefix, dist.name)
+                                           .then(pip_install(context, python.prefix, {real})),
+                                       "the real package"));
     }
   }
 }
@@ -81,14 +82,13 @@ Fix give_back(const Context& context, const host::PythonEnvironment& python,
   }
   const auto install = pip_install(context, python.prefix, {keeper->name + "==" + keeper->version},
                                    {"--force-reinstall", "--no-deps"});
-  ShellCommand command;
+  Action action;
   for (const auto& name : owners) {
     if (name != keeper->name) {
-      const auto remove = pip_uninstall(context, python.prefix, name);
-      command = command.empty() ? remove : command.then(remove);
+      action = action.then(pip_uninstall(context, python.prefix, name));
     }
   }
-  return by_command(command.empty() ? install : command.then(install),
+  return by_command(action.then(install),
                     owners.size() > 1 ? fmt::format("the files are then {}'s alone", keeper->name)
                                       : "the files as the wheel brings them");
 }
@@ -134,9 +134,18 @@ void extensions(const Context& context, Findings& findings) {
         if (finding.evidence.empty()) {
           finding.evidence = {{extension.path, "needs " + name},
                               {python.prefix, "torch " + python.torch}};
-          finding.fix = {by_command(
-              pip_install(context, python.prefix, {extension.distribution}, {"--force-reinstall"}),
-              fmt::format("from the index with wheels for cu{}", major_of(python.torch_cuda)))};
+          finding.fix = {
+              by_hand(fmt::format("install the {} that was built for CUDA {}: its own index, or a "
+                                  "name or version that ends in cu{}",
+                                  extension.distribution, major_of(python.torch_cuda),
+                                  major_of(python.torch_cuda)),
+                      "extension and torch are of one major"),
+              by_command(pip_install(context, python.prefix, {extension.distribution},
+                                     {"--no-deps", "--no-build-isolation", "--no-binary",
+                                      extension.distribution, "--force-reinstall"})
+                             .command,
+                         fmt::format("or built here, with a toolkit of CUDA {}",
+                                     major_of(python.torch_cuda)))};
         }
       }
     }
@@ -144,9 +153,10 @@ void extensions(const Context& context, Findings& findings) {
 }
 
 void shadows(const Context& context, Findings& findings) {
+  std::set<std::string> taken; // by the first folder that has them
   for (const auto& folder : context.snapshot.library_path) {
     for (const auto& [name, real] : folder.libraries) {
-      if (!name.starts_with("libnvJitLink.so.")) {
+      if (!name.starts_with("libnvJitLink.so.") || !taken.insert(name).second) {
         continue;
       }
       for (const auto& kit : context.snapshot.toolkits) {
@@ -175,13 +185,56 @@ void shadows(const Context& context, Findings& findings) {
                              value_or(folder.nvjitlink, "exports no versioned nvJitLink symbol")},
                             {own->second, value_or(wheel, "of the wheel")}};
         finding.fix = {
-            by_command(ShellCommand::unsets({"LD_LIBRARY_PATH"}),
+            by_command(unset_variables({"LD_LIBRARY_PATH"}),
                        "torch's wheels find their own libraries"),
             by_command(put_first("LD_LIBRARY_PATH", own->second.substr(0, own->second.rfind('/'))),
                        "where something else needs the variable")};
       }
     }
   }
+}
+
+bool is_asked_for(const host::PythonEnvironment& python, const std::string& name) {
+  return std::any_of(python.distributions.begin(), python.distributions.end(),
+                     [&](const auto& dist) {
+                       return std::any_of(dist.requirements.begin(), dist.requirements.end(),
+                                          [&](const auto& text) {
+                                            const auto wanted = catalog::Requirement::parse(text);
+                                            return wanted && wanted->project == name;
+                                          });
+                     });
+}
+
+/// What is not of torch's own major goes, as far as nobody asks for it.
+void add_family_fix(const Context& context, const host::PythonEnvironment& python,
+                    Finding& finding) {
+  const int own = major_of(python.torch_cuda);
+  Action action;
+  bool is_wanted = own == 0;
+  for (const auto& dist : python.distributions) {
+    const int family = family_of(dist);
+    if (family == 0 || family == own) {
+      continue;
+    }
+    is_wanted = is_wanted || is_asked_for(python, dist.name);
+    action = action.then(pip_uninstall(context, python.prefix, dist.name));
+  }
+  if (!is_wanted) {
+    finding.fix.push_back(by_command(
+        action, fmt::format("nothing that is installed asks for them; torch is of CUDA {}", own)));
+  }
+  if (const auto build = own == 12 ? torch_of_major(context, python, 13) : std::nullopt) {
+    auto move = install_torch(context, python.prefix, *build);
+    for (const auto& dist : python.distributions) {
+      if (family_of(dist) == own) {
+        move = move.then(pip_uninstall(context, python.prefix, dist.name));
+      }
+    }
+    finding.fix.push_back(
+        by_command(move, fmt::format("or torch {}, and all of CUDA 13", build->text())));
+  }
+  finding.fix.push_back(by_hand("give what asks for the other CUDA a Python environment of its own",
+                                "each then has the libraries of one major"));
 }
 
 void families(const Context& context, Findings& findings) {
@@ -202,10 +255,7 @@ void families(const Context& context, Findings& findings) {
     if (!python.torch.empty()) {
       finding.evidence.push_back({python.prefix, "torch " + python.torch});
     }
-    finding.fix = {
-        by_command(pip_install(context, python.prefix, {"torch"}, {"--force-reinstall"}),
-                   "from PyTorch's cu130 index, so that all wheels are of CUDA 13; then uninstall "
-                   "those ending in -cu12")};
+    add_family_fix(context, python, finding);
   }
 }
 
@@ -335,9 +385,8 @@ void conda_drift(const Context& context, Findings& findings) {
       finding.evidence.push_back(
           {python.prefix + "/conda-meta", reference->first + " " + reference->second});
       const auto minor = minor_of(reference->second);
-      finding.fix = {by_command(
-          ShellCommand({"conda", "install", "cuda-version=" + minor, "cuda-nvcc=" + minor}),
-          "one release for all of CUDA's packages")};
+      finding.fix = {conda_install(python.prefix, {"cuda-version=" + minor, "cuda-nvcc=" + minor},
+                                   "one release for all of CUDA's packages")};
     }
   }
 }

@@ -1,6 +1,6 @@
 // The host around a toolkit: C++ compiler, C library, driver.
 #include "base/strings.hpp"
-#include "doctor/context.hpp"
+#include "doctor/packages.hpp"
 #include "host/machine.hpp"
 
 #include <algorithm>
@@ -80,14 +80,6 @@ void cut_short(const Context& context, Findings& findings) {
                          "a look costs no more than there is to look at")};
 }
 
-/// nvcc splits its flags at white space and reads quotes in them; NVCC_CCBIN is one path, whatever
-/// is in it.
-ShellCommand use_compiler(const std::string& path) {
-  return path.find_first_of(" \t\r\n\"'\\") == std::string::npos
-             ? set_variable("NVCC_PREPEND_FLAGS", "-ccbin " + path)
-             : set_variable("NVCC_CCBIN", path);
-}
-
 void compiler_missing(const Context& context, Findings& findings) {
   if (!context.snapshot.compilers.empty() || context.snapshot.environment.empty()) {
     return;
@@ -101,8 +93,7 @@ void compiler_missing(const Context& context, Findings& findings) {
         fmt::format("{} is there, and neither g++ nor clang++ is in PATH", tree.nvcc->path);
     finding.evidence = {{tree.nvcc->path, "nvcc " + tree.nvcc->version},
                         {"PATH", variable(context.snapshot, "PATH")}};
-    finding.fix = {install_gxx(),
-                   by_command(ShellCommand({"dnf", "install", "gcc-c++"}), "Fedora and RHEL")};
+    finding.fix = {install_gxx(context)};
     finding.consumers.insert(finding.consumers.end(), tree.users.begin(), tree.users.end());
   }
 }
@@ -136,10 +127,9 @@ void compiler_too_new(const Context& context, Findings& findings) {
       }
     }
     if (finding.fix.empty()) {
-      const auto package = fmt::format("g++-{}", limit);
-      finding.fix.push_back(
-          by_command(ShellCommand({"apt-get", "install", package}).then(use_compiler(package)),
-                     "the newest that this CUDA accepts"));
+      finding.fix.push_back(is_gcc ? install_gxx(context, limit)
+                                   : by_hand(fmt::format("install clang++ {} or older", limit),
+                                             "the newest that this CUDA accepts"));
     }
     finding.fix.push_back(cukit_fix(context, tree.users));
   }
@@ -280,8 +270,7 @@ void driver_library(const Context& context, Findings& findings) {
                       {"libcuda.so.1", snapshot.gpus_why}};
   finding.fix = {by_hand("start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility",
                          "a container gets libcuda then"),
-                 by_command(ShellCommand({"apt-get", "install", "libcuda1"}),
-                            "on the machine itself; of the same version as the kernel module")};
+                 install_libcuda(context)};
 }
 
 } // namespace

@@ -52,18 +52,9 @@ void offer_builds(const Context& context, const host::PythonEnvironment& python,
     if (finding.fix.size() >= k_most || !cuda || !driver_runs(context, *cuda)) {
       continue;
     }
-    const auto* release = fit::find_torch(context.torches, *build.version);
-    const auto wanted = "torch==" + build.version->text();
-    const auto effect = fmt::format("torch {} has code for {}", build.text(), gpu.plain().sm());
-    if (release->default_tag == build.tag) {
-      finding.fix.push_back(by_command(pip_install(context, python.prefix, {wanted}), effect));
-    } else {
-      // other builds than the default one have indexes of their own, which uv knows
-      finding.fix.push_back(by_command(
-          ShellCommand({"uv", "pip", "install", "--python", python.prefix + "/bin/python",
-                        "--torch-backend=" + build.tag, wanted}),
-          effect));
-    }
+    finding.fix.push_back(
+        by_command(install_torch(context, python.prefix, build),
+                   fmt::format("torch {} has code for {}", build.text(), gpu.plain().sm())));
   }
   if (finding.fix.empty()) {
     finding.fix.push_back(
@@ -98,6 +89,38 @@ void code_for_gpus(const Context& context, Findings& findings) {
 }
 
 } // namespace
+
+Action install_torch(const Context& context, const std::string& prefix,
+                     const fit::TorchName& build) {
+  if (!build.version) {
+    return {};
+  }
+  const auto* release = fit::find_torch(context.torches, *build.version);
+  const auto wanted = "torch==" + build.version->text();
+  const std::vector<Effect> effects{
+      InstallsWheels{prefix, {fmt::format("torch=={}+{}", build.version->text(), build.tag)}}};
+  if (release != nullptr && release->default_tag == build.tag) {
+    return {pip_install(context, prefix, {wanted}).command, effects};
+  }
+  // other builds than the default one have indexes of their own, which uv knows
+  return {ShellCommand({"uv", "pip", "install", "--python", prefix + "/bin/python",
+                        "--reinstall-package", "torch", "--torch-backend=" + build.tag, wanted}),
+          effects};
+}
+
+std::optional<fit::TorchName> torch_of_major(const Context& context,
+                                             const host::PythonEnvironment& python, int major) {
+  const auto platform = Platform::parse(context.snapshot.platform).value_or(Platform::host());
+  for (const auto& build :
+       fit::nearest_torches(context.torches, fit::TorchName::parse(python.torch), context.gpus,
+                            {platform}, context.architectures)) {
+    const auto cuda = fit::cuda_of_tag(build.tag);
+    if (build.version && cuda && cuda->major() == major) {
+      return build;
+    }
+  }
+  return std::nullopt;
+}
 
 const std::vector<Rule>& torch_rules() {
   static const std::vector<Rule> rules{code_for_gpus};

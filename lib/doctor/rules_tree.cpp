@@ -1,6 +1,6 @@
 // Parts of one tree that must belong together: nvcc, headers, cicc, ptxas, nvlink, crt, CCCL.
 #include "base/strings.hpp"
-#include "doctor/context.hpp"
+#include "doctor/packages.hpp"
 
 #include <algorithm>
 
@@ -38,9 +38,9 @@ void add_match_fix(const Context& context, const host::Toolkit& kit, Finding& fi
                     {metapackage(context, kit.environment, minor, "nvcc,crt,nvvm,cccl")}),
         fmt::format("nvcc, cicc, ptxas, crt and CCCL of {}, the release of the headers", minor)));
   } else if (std::find(kit.found_by.begin(), kit.found_by.end(), "conda") != kit.found_by.end()) {
-    finding.fix.push_back(by_command(
-        ShellCommand({"conda", "install", "cuda-version=" + minor, "cuda-nvcc", "cuda-cudart-dev"}),
-        "one release for all of CUDA's packages"));
+    finding.fix.push_back(conda_install(kit.environment,
+                                        {"cuda-version=" + minor, "cuda-nvcc", "cuda-cudart-dev"},
+                                        "one release for all of CUDA's packages"));
   }
   finding.fix.push_back(cukit_fix(context, finding.consumers));
   if (!is_wheel_tree(kit)) {
@@ -207,13 +207,9 @@ void cccl_missing(const Context& context, Findings& findings) {
                                    "nvcc,crt,nvvm,cccl")}),
           "CCCL, and a compiler of the same release with it"));
     } else if (kit.environment.empty()) {
-      auto dashed = minor;
-      std::replace(dashed.begin(), dashed.end(), '.', '-');
-      finding.fix.push_back(by_command(ShellCommand({"apt-get", "install", "cuda-cccl-" + dashed}),
-                                       "NVIDIA's own package"));
+      finding.fix.push_back(install_component(context, kit, "cccl", minor));
     } else {
-      finding.fix.push_back(
-          by_command(ShellCommand({"conda", "install", "cuda-cccl"}), "CCCL's headers"));
+      finding.fix.push_back(conda_install(kit.environment, {"cuda-cccl"}, "CCCL's headers"));
     }
     finding.fix.push_back(cukit_fix(context, finding.consumers));
   }

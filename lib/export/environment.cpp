@@ -1,42 +1,13 @@
 #include "export/environment.hpp"
 
 #include "base/strings.hpp"
+#include "knowledge/arch_list.hpp"
 
 #include <algorithm>
 
 namespace cukit::exports {
 
 namespace {
-
-/// A target as a consumer writes it; empty: it has no name for it.
-std::string spelled(GpuTarget gpu, const std::string& style) {
-  if (style == "family" && gpu.suffix == 0) {
-    // As FlashInfer names them itself: 9.0 and later need their own features; sm_120 has the family
-    // form.
-    if (gpu.major == 12 && gpu.minor == 0) {
-      gpu.suffix = 'f';
-    } else if (gpu.major >= 9) {
-      gpu.suffix = 'a';
-    }
-  } else if (style != "family") {
-    gpu.suffix = 0;
-  }
-  return style == "number"  ? fmt::format("{}{}", gpu.major, gpu.minor)
-         : style == "major" ? fmt::format("{}0", gpu.major)
-                            : gpu.dotted();
-}
-
-std::string architecture_list(const knowledge::ArchVariable& variable,
-                              const std::vector<GpuTarget>& gpus) {
-  std::vector<std::string> items;
-  for (const auto& gpu : gpus) {
-    const auto text = spelled(gpu, variable.style);
-    if (std::find(items.begin(), items.end(), text) == items.end()) {
-      items.push_back(text);
-    }
-  }
-  return join(items, variable.separator.empty() ? " " : variable.separator);
-}
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
@@ -90,7 +61,8 @@ public:
     }
     for (const auto& list : consumer.arch_variables) {
       if (!request_.gpus.empty()) {
-        add(Variable{.name = list.name, .value = architecture_list(list, request_.gpus)});
+        add(Variable{.name = list.name,
+                     .value = knowledge::architecture_list(list, request_.gpus)});
       }
     }
   }

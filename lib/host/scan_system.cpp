@@ -116,21 +116,40 @@ std::optional<HostCompiler> scan_compiler(const RootView& view, const std::strin
   return result;
 }
 
+/// os-release(5): NAME=VALUE, perhaps in quotes. An image may have it in /usr/lib alone.
+void scan_release(const RootView& view, Snapshot& snapshot) {
+  auto release = view.head("/etc/os-release", 4096);
+  if (release.empty()) {
+    release = view.head("/usr/lib/os-release", 4096);
+  }
+  std::string likes;
+  for (const auto line : split(release, '\n')) {
+    const auto equals = std::min(line.find('='), line.size());
+    auto value = trim(line.substr(std::min(equals + 1, line.size())));
+    if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+        value.back() == value.front()) {
+      value = value.substr(1, value.size() - 2);
+    }
+    const auto name = line.substr(0, equals);
+    if (name == "PRETTY_NAME") {
+      snapshot.os = printable(value);
+    } else if (name == "ID") {
+      snapshot.os_ids.insert(snapshot.os_ids.begin(), printable(value));
+    } else if (name == "ID_LIKE") {
+      likes = printable(value);
+    }
+  }
+  for (const auto like : split_words(likes)) {
+    snapshot.os_ids.emplace_back(like);
+  }
+}
+
 } // namespace
 
 void scan_system(const RootView& view, Snapshot& snapshot) {
   snapshot.glibc = glibc_of(view);
   scan_libm(view, snapshot);
-  const auto release = view.head("/etc/os-release", 4096);
-  for (const auto line : split(release, '\n')) {
-    if (line.starts_with("PRETTY_NAME=")) {
-      auto name = trim(line.substr(12));
-      if (name.size() >= 2 && name.front() == '"') {
-        name = name.substr(1, name.size() - 2);
-      }
-      snapshot.os = printable(name);
-    }
-  }
+  scan_release(view, snapshot);
   if (const auto driver = module_version(view)) {
     snapshot.driver = driver_text(*driver);
   }

@@ -163,7 +163,8 @@ struct SnapshotGpu {
 struct Snapshot {
   std::string root = {}; ///< "/" for a live machine
   std::string platform = {};
-  std::string os = {}; ///< PRETTY_NAME
+  std::string os = {};                  ///< PRETTY_NAME
+  std::vector<std::string> os_ids = {}; ///< ID, then those of ID_LIKE: ubuntu debian
   std::string glibc = {};
   bool libm_has_cospi = false;    ///< the C library's headers declare it (glibc 2.41)
   bool libm_has_rsqrt = false;    ///< (glibc 2.42)

@@ -143,6 +143,7 @@ template <typename V> void fields(V& v, Snapshot& x) {
   v("root", x.root);
   v("platform", x.platform);
   v("os", x.os);
+  v("os_ids", x.os_ids);
   v("glibc", x.glibc);
   v("libm_has_cospi", x.libm_has_cospi);
   v("libm_has_rsqrt", x.libm_has_rsqrt);

@@ -74,6 +74,27 @@ TEST_F(DoctorFix, yes_brings_a_toolkit_up_and_writes_its_variables) {
   EXPECT_EQ(said->output, toolkit + " none\n" + toolkit + "/bin/nvcc\n") << said->errors;
 }
 
+TEST_F(DoctorFix, without_a_gpu_the_manifest_names_one_and_says_so) {
+  if (path_exists("/proc/driver/nvidia/gpus")) {
+    GTEST_SKIP() << "a GPU is here, and is named";
+  }
+  const auto done = playground.run(
+      {"doctor", "--venv", at("/venv"), "--consumer", "cmake", "--fix", "--yes", "--no-validate"});
+  EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+  EXPECT_THAT(file("cukit.yaml"), AllOf(HasSubstr("gpus: [sm_90] #"), Not(HasSubstr("native"))));
+  EXPECT_THAT(done.output, HasSubstr("none is known here"));
+}
+
+TEST_F(DoctorFix, of_warnings_alone_says_that_their_fixes_stand_above) {
+  root.headers("/cuda/include", "13.2");
+  root.remove("/user/.cache");
+  playground.environment.set("CUDA_PATH", at("/other"));
+  root.toolkit("/other", "13.2.78");
+  const auto done = fix({"--consumer", "cmake"});
+  EXPECT_EQ(done.exit_code, 0) << done.output;
+  EXPECT_THAT(done.output, AllOf(HasSubstr("warning"), HasSubstr("no error: --fix mends errors")));
+}
+
 TEST_F(DoctorFix, a_stale_cache_goes_and_its_neighbours_stay) {
   root.put("/user/.cache/flashinfer/0.6.12/80/cached_ops/norm/build.ninja",
            "cuda_home = " + at("/cuda") + "\nnvcc = " + at("/cuda/bin/nvcc") + "\n");

@@ -1,6 +1,8 @@
 // A real failure as an environment, a question and what the doctor must say.
 #pragma once
 
+#include "base/child.hpp"
+#include "base/strings.hpp"
 #include "doctor/doctor.hpp"
 #include "support/fake_root.hpp"
 
@@ -89,6 +91,39 @@ inline std::string venv(Scene& scene, const std::string& consumer = {},
   return site;
 }
 
+/// What a shell has after a command that only sets variables.
+inline Environment after_command(const Environment& before, const std::string& command) {
+  const auto done = run_command(
+      {.arguments = {"/bin/bash", "-c", command + " && /usr/bin/env -0"}, .environment = before});
+  EXPECT_TRUE(done.has_value() && done->exit_code == 0) << command;
+  Environment result;
+  for (const auto line : split(done ? std::string_view(done->output) : std::string_view(), '\0')) {
+    if (const auto equals = line.find('='); equals != std::string_view::npos && equals > 0) {
+      result.set(std::string(line.substr(0, equals)), std::string(line.substr(equals + 1)));
+    }
+  }
+  return result;
+}
+
+/// After a fix that sets variables, in a shell with them, the finding is gone or nobody is hit by
+/// it: the machine is looked at again.
+inline void expect_mended(Scene& scene, const Finding& finding) {
+  const auto before = scene.root.environment;
+  for (const auto& fix : finding.fix) {
+    if (!fix.command.only_sets_variables() || finding.log_line != 0) {
+      continue; // what a log shows stays in it
+    }
+    scene.root.environment = after_command(before, fix.command.text());
+    const auto again = diagnosis_of(scene);
+    scene.root.environment = before;
+    for (const auto& left : again.findings) {
+      EXPECT_FALSE(left.id == finding.id && left.subject == finding.subject &&
+                   left.severity <= finding.severity)
+          << finding.id << " is there after " << fix.text();
+    }
+  }
+}
+
 /// The first finding names the cause, has evidence, and one of its fixes is the one that worked.
 inline void expect_cause(const Case& one) {
   Scene scene;
@@ -104,6 +139,7 @@ inline void expect_cause(const Case& one) {
     fixes += fix.text() + " # " + fix.effect + "\n";
   }
   EXPECT_THAT(fixes, testing::HasSubstr(one.fix)) << told(diagnosis);
+  expect_mended(scene, first);
 }
 
 inline std::string name_of(const testing::TestParamInfo<Case>& info) {

@@ -28,7 +28,7 @@ const Case k_packages[] = {
        s.log = "The detected CUDA version (12.8) mismatches the version that was used to "
                "compile\nPyTorch (13.0).\n";
      }},
-    {"B108", "torch-major-differs", "cukit up",
+    {"B108", "torch-major-differs", "torch==2.1.0",
      [](Scene& s) {
        venv(s, "", "", "2.0.1+cu117", "11.7");
        local(s, "12.1.105");
@@ -43,7 +43,7 @@ const Case k_packages[] = {
                "The detected CUDA version (11.8) mismatches the version that was used to "
                "compile\nPyTorch (12.1).\n";
      }},
-    {"B111", "torch-major-differs", "cukit up",
+    {"B111", "torch-major-differs", "torch==2.1.0",
      [](Scene& s) {
        venv(s, "deepspeed", "0.9.0", "2.0.1+cu117", "11.7");
        local(s, "12.1.105");
