@@ -3,6 +3,7 @@
 #include "commands/env_toolkit.hpp"
 #include "commands/venv_change.hpp"
 #include "commands/venv_text.hpp"
+#include "venv/journal.hpp"
 
 namespace cukit::cmd {
 
@@ -42,6 +43,15 @@ Result<Seen> look(const Invocation& invocation, const Options& options, venv::De
   CUKIT_TRY_ASSIGN(seen.troubles, venv::judge(seen.inventory, invocation.knowledge()));
   CUKIT_TRY_ASSIGN(seen.wiring, venv::find_wiring(place));
   add_wiring(seen);
+  if (venv::is_unfinished(place)) {
+    seen.troubles.insert(
+        seen.troubles.begin(),
+        {.id = "unfinished",
+         .text = "a change of `cukit venv` was stopped midway",
+         .next = fmt::format("`cukit venv apply {0}` completes it, `cukit venv restore {0}` takes "
+                             "it back",
+                             printable(place.prefix.string()))});
+  }
   return seen;
 }
 

@@ -258,9 +258,12 @@ struct Restored {
   std::vector<std::string> left;
 };
 
-Result<Restored> restore(const venv::Place& place, int to) {
+Result<Restored> restore(const venv::Place& place, const venv::HeldPlace& held, int to) {
   CUKIT_TRY_ASSIGN(auto journals, venv::list_journals(place));
-  Restored result;
+  Restored result{.taken_back = held.taken_back, .left = {}};
+  if (to < 0 && !held.taken_back.empty()) {
+    return result; // it was this very command that had been stopped
+  }
   const auto keeps = to >= 0 ? to : journals.empty() ? 0 : journals.back().number - 1;
   while (!journals.empty() && journals.back().number > keeps && result.left.empty()) {
     CUKIT_TRY_ASSIGN(result.left, venv::undo(journals.back()));
@@ -279,7 +282,7 @@ int run_venv_restore(Invocation& invocation, const VenvChange& options) {
     return report(invocation, held.error());
   }
   say_recovered(invocation, *held);
-  const auto restored = restore(*place, options.to);
+  const auto restored = restore(*place, *held, options.to);
   if (!restored) {
     return report(invocation, restored.error());
   }

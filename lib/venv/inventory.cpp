@@ -41,7 +41,11 @@ Dist read_dist(const Place& place, const fs::path& site, const std::string& fold
                path.find("..") != std::string_view::npos;
       },
       [&](RecordRow row) {
-        auto normal = fs::path(row.path).lexically_normal().string();
+        const bool is_plain = !row.path.starts_with('/') && !row.path.starts_with('.') &&
+                              row.path.find("/.") == std::string::npos &&
+                              row.path.find("//") == std::string::npos;
+        auto normal =
+            is_plain ? row.path : fs::path(row.path).lexically_normal().string(); // the slow way
         if (normal.starts_with("nvidia/")) {
           row.path = std::move(normal);
           dist.files.push_back(std::move(row));

@@ -33,6 +33,14 @@ std::string now_text() {
   return {text, length};
 }
 
+/// The environment that a generation is of, without links.
+Result<fs::path> prefix_of(const fs::path& generation) {
+  std::error_code error;
+  auto real = fs::canonical(generation.parent_path().parent_path().parent_path(), error);
+  return error ? fail_errno(error.value(), "cannot look at {}", generation.string())
+               : Result<fs::path>(std::move(real));
+}
+
 Result<void> write_journal(const Journal& journal) {
   auto rows = text::Json::list();
   for (const auto& row : journal.rows) {
@@ -45,9 +53,10 @@ Result<void> write_journal(const Journal& journal) {
   for (const auto& folder : journal.folders) {
     folders.add(folder);
   }
+  CUKIT_TRY_ASSIGN(const auto prefix, prefix_of(journal.folder));
   const auto json = text::Json::object()
                         .set("schema", "cukit.venv-journal/1")
-                        .set("site", journal.site.string())
+                        .set("site", journal.site.lexically_relative(prefix).string())
                         .set("what", journal.what)
                         .set("time", journal.time)
                         .set("folders", folders)
@@ -59,12 +68,17 @@ Result<Journal> read_journal(const fs::path& folder, int number) {
   const auto file = folder / "journal.json";
   CUKIT_TRY_ASSIGN(const auto bytes, read_file(file, k_journal_bytes));
   CUKIT_TRY_ASSIGN(const auto json, text::Json::parse(bytes, file.string()));
+  CUKIT_TRY_ASSIGN(const auto prefix, prefix_of(folder));
   Journal journal{.number = number,
                   .folder = folder,
-                  .site = std::string(json.text_of("site")),
+                  .site = prefix,
                   .what = std::string(json.text_of("what")),
                   .time = std::string(json.text_of("time")),
                   .rows = {}};
+  if (const auto site = json.text_of("site"); site != ".") { // an environment may be moved
+    CUKIT_TRY_ASSIGN(const auto below, RelativePath::parse(site));
+    journal.site /= below.text();
+  }
   const auto* rows = json.find("rows");
   const auto* folders = json.find("folders");
   if (json.text_of("schema") != "cukit.venv-journal/1" || rows == nullptr || folders == nullptr) {
@@ -224,7 +238,8 @@ Result<std::string> take_back(const Journal& journal, const Row& row) {
 }
 
 /// Of a change that had not touched anything, all that there is.
-Result<void> recover_one(const Place& place, int number, std::vector<std::string>& told) {
+Result<void> recover_one(const Place& place, int number, HeldPlace& held) {
+  auto& told = held.recovered;
   const auto folder = generations(place) / std::to_string(number);
   if (!path_exists(folder / "journal.json") || !path_exists(folder / "saved")) {
     CUKIT_TRY(remove_tree(folder));
@@ -235,6 +250,7 @@ Result<void> recover_one(const Place& place, int number, std::vector<std::string
   CUKIT_TRY_ASSIGN(auto journal, read_journal(folder, number));
   if (journal.is_undoing) {
     CUKIT_TRY_ASSIGN(const auto left, undo(journal));
+    held.taken_back.push_back(number);
     told.push_back(fmt::format("change {} was being taken back when that was stopped: {}", number,
                                left.empty() ? "it is taken back now" : "parts of it stay"));
   } else if (!journal.is_done) {
@@ -283,9 +299,18 @@ Result<HeldPlace> hold(const Place& place) {
   HeldPlace held{.lock = *std::move(lock)};
   CUKIT_TRY_ASSIGN(const auto all, numbers(place));
   for (const auto number : all) {
-    CUKIT_TRY(recover_one(place, number, held.recovered));
+    CUKIT_TRY(recover_one(place, number, held));
   }
   return held;
+}
+
+bool is_unfinished(const Place& place) {
+  const auto all = numbers(place);
+  return all && std::any_of(all->begin(), all->end(), [&](int number) {
+           const auto folder = generations(place) / std::to_string(number);
+           return path_exists(folder / "saved") &&
+                  (!path_exists(folder / "done") || path_exists(folder / "undoing"));
+         });
 }
 
 Result<std::vector<Journal>> list_journals(const Place& place) {

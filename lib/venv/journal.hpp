@@ -48,10 +48,14 @@ struct HeldPlace {
   FileLock lock;
   /// What was found unfinished and what became of it, one sentence each.
   std::vector<std::string> recovered = {};
+  std::vector<int> taken_back = {}; ///< changes whose taking back was ended now
 };
 /// Ends what an earlier run left: a change that had begun is completed, one that had not is thrown
 /// away, taking back goes on. Code host when another process is at work there.
 Result<HeldPlace> hold(const Place& place);
+
+/// Whether a change was stopped midway, so that the environment is neither as before nor as after.
+bool is_unfinished(const Place& place);
 
 /// Those that are done and not taken back, oldest first.
 Result<std::vector<Journal>> list_journals(const Place& place);

@@ -142,6 +142,9 @@ std::string python_value(const exports::Variable& variable) {
   case exports::Joins::nothing:
     break;
   case exports::Joins::before:
+    if (variable.name == "PATH") { // without one, programs are looked for in these folders
+      return fmt::format("{}+\":\"+(e.get({}) or os.defpath)", value, name);
+    }
     return fmt::format("{0}+(\":\"+e[{1}] if e.get({1}) else \"\")", value, name);
   case exports::Joins::after:
     return fmt::format("(e[{1}]+\" \" if e.get({1}) else \"\")+{0}", value, name);

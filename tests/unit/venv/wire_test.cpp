@@ -153,6 +153,10 @@ TEST_F(VenvWire, without_activation_python_sets_all_or_none) {
   }
   const auto tree = environment.tree.string();
   EXPECT_EQ(*set, tree + " -x 'y'! " + tree + "/bin:/usr/bin:/bin\n");
+  const auto without_path = run_shell("sh", "unset PATH; /usr/bin/env -u PATH /usr/bin/" + script);
+  if (path_exists("/usr/bin/python3")) {
+    EXPECT_EQ(*without_path, tree + " -x 'y'! " + tree + "/bin:/bin:/usr/bin\n");
+  }
   EXPECT_EQ(*run_shell("sh", script, {{"CUDA_HOME", "/own"}}), "/own None /usr/bin:/bin\n");
   EXPECT_EQ(*run_shell("sh", script, {{"CUDA_PATH", "/own"}}), "None None /usr/bin:/bin\n");
   ASSERT_TRUE(remove_tree(environment.tree));
