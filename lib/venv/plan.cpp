@@ -133,7 +133,8 @@ private:
                       : is_core       ? fmt::format("it is not of nvcc {}", nvcc.text())
                                       : fmt::format("it is not of CUDA {}", nvcc.major_minor());
     if (component->name == "nvcc" && !may_stay) {
-      why = dist == nullptr ? "there is no compiler" : "it does not fit what others have pinned";
+      why = dist == nullptr ? std::string("there is no compiler")
+                            : fmt::format("it is not that of CUDA {}", plan_.release.text());
     }
     plan_.bytes += artifact.size;
     plan_.changes.push_back({project, dist == nullptr ? std::string() : dist->version,
