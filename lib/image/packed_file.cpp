@@ -14,20 +14,12 @@ namespace {
 
 constexpr std::size_t k_piece = 1U << 20U;
 constexpr std::size_t k_look_back = 32U << 10U; ///< deflate's window
+constexpr std::size_t k_pieces_ahead = 4;       ///< for each thread of the pool
 constexpr int k_gzip_level = 6;
 constexpr int k_zstd_level = 9;
 
-/// What a piece becomes; nothing when the library failed.
-struct Piece {
-  std::string_view bytes;
-  std::string_view before; ///< what stands in front of it
-  bool is_last = false;
-  std::string packed = {};
-  std::uint32_t checksum = 0;
-  bool failed = false;
-};
-
-bool deflate_piece(Piece& piece) {
+bool deflate_piece(std::string_view bytes, std::string_view before, bool is_last,
+                   std::string& packed) {
   ::z_stream stream = {};
   if (::deflateInit2(&stream, k_gzip_level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
     return false;
@@ -36,28 +28,25 @@ bool deflate_piece(Piece& piece) {
   const auto bytes_of = [](std::string_view text) {
     return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   };
-  if (!piece.before.empty() &&
-      ::deflateSetDictionary(&stream, bytes_of(piece.before),
-                             static_cast<uInt>(piece.before.size())) != Z_OK) {
+  if (!before.empty() &&
+      ::deflateSetDictionary(&stream, bytes_of(before), static_cast<uInt>(before.size())) != Z_OK) {
     return false;
   }
   // a block that is flushed ends with an empty one of its own
-  piece.packed.resize(::deflateBound(&stream, piece.bytes.size()) + 16);
-  stream.next_in = bytes_of(piece.bytes);
-  stream.avail_in = static_cast<uInt>(piece.bytes.size());
-  stream.next_out = bytes_of(piece.packed);
-  stream.avail_out = static_cast<uInt>(piece.packed.size());
-  const int code = ::deflate(&stream, piece.is_last ? Z_FINISH : Z_SYNC_FLUSH);
-  if (code != (piece.is_last ? Z_STREAM_END : Z_OK) || stream.avail_in != 0) {
+  packed.resize(::deflateBound(&stream, bytes.size()) + 16);
+  stream.next_in = bytes_of(bytes);
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = bytes_of(packed);
+  stream.avail_out = static_cast<uInt>(packed.size());
+  const int code = ::deflate(&stream, is_last ? Z_FINISH : Z_SYNC_FLUSH);
+  if (code != (is_last ? Z_STREAM_END : Z_OK) || stream.avail_in != 0) {
     return false;
   }
-  piece.packed.resize(piece.packed.size() - stream.avail_out);
-  piece.checksum =
-      static_cast<std::uint32_t>(::crc32_z(0, bytes_of(piece.bytes), piece.bytes.size()));
+  packed.resize(packed.size() - stream.avail_out);
   return true;
 }
 
-bool zstd_piece(Piece& piece) {
+bool zstd_piece(std::string_view bytes, std::string& packed) {
   const std::unique_ptr<::ZSTD_CCtx, std::size_t (*)(::ZSTD_CCtx*)> context(::ZSTD_createCCtx(),
                                                                             ::ZSTD_freeCCtx);
   if (!context) {
@@ -65,33 +54,14 @@ bool zstd_piece(Piece& piece) {
   }
   ::ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, k_zstd_level);
   ::ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  piece.packed.resize(::ZSTD_compressBound(piece.bytes.size()));
-  const auto size = ::ZSTD_compress2(context.get(), piece.packed.data(), piece.packed.size(),
-                                     piece.bytes.data(), piece.bytes.size());
+  packed.resize(::ZSTD_compressBound(bytes.size()));
+  const auto size =
+      ::ZSTD_compress2(context.get(), packed.data(), packed.size(), bytes.data(), bytes.size());
   if (::ZSTD_isError(size) != 0U) {
     return false;
   }
-  piece.packed.resize(size);
+  packed.resize(size);
   return true;
-}
-
-/// Runs the work on each piece in the pool and waits for all of it.
-void for_each(std::vector<Piece>& pieces, ThreadPool& pool, bool (*work)(Piece&)) {
-  std::mutex mutex;
-  std::condition_variable done;
-  std::size_t left = pieces.size();
-  for (auto& piece : pieces) {
-    auto* one = &piece;
-    pool.submit([&, one] {
-      one->failed = !work(*one);
-      const std::lock_guard lock(mutex);
-      if (--left == 0) {
-        done.notify_one();
-      }
-    });
-  }
-  std::unique_lock lock(mutex);
-  done.wait(lock, [&] { return left == 0; });
 }
 
 std::string little_endian(std::uint32_t value) {
@@ -112,6 +82,34 @@ Result<Compression> parse_compression(std::string_view name) {
   }
   return fail(ErrorCode::usage, "`{}` is no compression: use gzip, zstd or none", name);
 }
+
+struct PackedFile::Done {
+  std::mutex mutex;
+  std::condition_variable changed;
+};
+
+struct PackedFile::Piece {
+  std::string text; ///< what stands in front of it, then its own
+  std::size_t seen = 0;
+  bool is_last = false;
+  std::string packed = {};
+  std::uint32_t checksum = 0;
+  bool failed = false;
+  bool done = false; ///< guarded by Done's mutex
+
+  void pack(Compression compression) {
+    const auto bytes = std::string_view(text).substr(seen);
+    failed = compression == Compression::gzip
+                 ? !deflate_piece(bytes, std::string_view(text).substr(0, seen), is_last, packed)
+                 : !zstd_piece(bytes, packed);
+    checksum = static_cast<std::uint32_t>(
+        ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  }
+};
+
+PackedFile::PackedFile(Fd file, Compression compression, ThreadPool& pool)
+    : file_(std::move(file)), compression_(compression), pool_(&pool),
+      done_(std::make_shared<Done>()) {}
 
 Result<PackedFile> PackedFile::create(const fs::path& path, Compression compression,
                                       ThreadPool& pool) {
@@ -135,53 +133,65 @@ Result<void> PackedFile::write(std::string_view bytes) {
   if (compression_ == Compression::none) {
     return put(bytes);
   }
-  const std::size_t most = k_piece * std::max(2U, 2 * pool_->size());
   while (!bytes.empty()) {
-    const auto count = std::min(bytes.size(), most + seen_ - waiting_.size());
+    const auto count = std::min(bytes.size(), k_piece + seen_ - waiting_.size());
     waiting_.append(bytes.substr(0, count));
     bytes.remove_prefix(count);
-    if (waiting_.size() - seen_ == most) {
-      CUKIT_TRY(pack(false));
+    if (waiting_.size() - seen_ == k_piece) {
+      submit(false);
+      CUKIT_TRY(settle(k_pieces_ahead * pool_->size()));
     }
   }
   return {};
 }
 
-Result<void> PackedFile::pack(bool is_end) {
-  const std::string_view all = waiting_;
-  std::vector<Piece> pieces;
-  // the last piece is one of its own, empty where nothing is left
-  std::size_t at = seen_;
-  for (; all.size() - at >= k_piece; at += k_piece) {
-    const auto back = std::min(at, k_look_back);
-    pieces.push_back({.bytes = all.substr(at, k_piece), .before = all.substr(at - back, back)});
-  }
-  if (is_end && (compression_ == Compression::gzip || at < all.size() || unpacked_ == 0)) {
-    const auto back = std::min(at, k_look_back);
-    pieces.push_back(
-        {.bytes = all.substr(at), .before = all.substr(at - back, back), .is_last = true});
-    at = all.size();
-  }
-  for_each(pieces, *pool_, compression_ == Compression::gzip ? deflate_piece : zstd_piece);
-  for (const auto& piece : pieces) {
-    if (piece.failed) {
-      return fail(ErrorCode::host, "{} could not pack {} bytes: is the memory exhausted?",
-                  compression_ == Compression::gzip ? "zlib" : "zstd", piece.bytes.size());
+void PackedFile::submit(bool is_last) {
+  const auto piece = std::make_shared<Piece>();
+  const auto kept = compression_ == Compression::gzip ? std::min(waiting_.size(), k_look_back) : 0;
+  std::string next;
+  next.reserve(k_look_back + k_piece);
+  next.append(waiting_, waiting_.size() - kept);
+  piece->text = std::move(waiting_);
+  piece->seen = seen_;
+  piece->is_last = is_last;
+  waiting_ = std::move(next);
+  seen_ = waiting_.size();
+  pending_.push_back(piece);
+  pool_->submit([piece, done = done_, compression = compression_] {
+    piece->pack(compression);
+    const std::lock_guard lock(done->mutex);
+    piece->done = true;
+    done->changed.notify_one();
+  });
+}
+
+Result<void> PackedFile::settle(std::size_t most) {
+  while (pending_.size() > most) {
+    const auto piece = pending_.front();
+    {
+      std::unique_lock lock(done_->mutex);
+      done_->changed.wait(lock, [&] { return piece->done; });
     }
-    CUKIT_TRY(put(piece.packed));
+    pending_.pop_front();
+    const auto size = piece->text.size() - piece->seen;
+    if (piece->failed) {
+      return fail(ErrorCode::host, "{} could not pack {} bytes: is the memory exhausted?",
+                  compression_ == Compression::gzip ? "zlib" : "zstd", size);
+    }
+    CUKIT_TRY(put(piece->packed));
     checksum_ = static_cast<std::uint32_t>(
-        ::crc32_combine(checksum_, piece.checksum, static_cast<z_off_t>(piece.bytes.size())));
+        ::crc32_combine(checksum_, piece->checksum, static_cast<z_off_t>(size)));
   }
-  const auto back = std::min(at, k_look_back);
-  waiting_.erase(0, at - back);
-  seen_ = back;
   return {};
 }
 
 Result<Packed> PackedFile::finish() {
-  if (compression_ != Compression::none) {
-    CUKIT_TRY(pack(true));
+  // the last piece of gzip is one of its own, empty where nothing is left
+  const bool has_rest = waiting_.size() > seen_ || unpacked_ == 0;
+  if (compression_ == Compression::gzip || (compression_ == Compression::zstd && has_rest)) {
+    submit(true);
   }
+  CUKIT_TRY(settle(0));
   if (compression_ == Compression::gzip) {
     CUKIT_TRY(put(little_endian(checksum_) + little_endian(static_cast<std::uint32_t>(unpacked_))));
   }

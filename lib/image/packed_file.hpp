@@ -6,8 +6,9 @@
 #include "base/sha256.hpp"
 #include "base/thread_pool.hpp"
 
+#include <deque>
+#include <memory>
 #include <string>
-#include <vector>
 
 namespace cukit::image {
 
@@ -22,21 +23,26 @@ struct Packed {
   Sha256 content;         ///< of what was packed: a layer's diff_id
 };
 
-/// For one thread; the pool's threads have nothing of it after each call.
+/// For one thread. Pieces are packed by the pool while more is written, and go into the file in
+/// their order.
 class PackedFile {
 public:
-  /// A file that must not exist yet.
+  /// A file that must not exist yet. The pool must outlive it.
   static Result<PackedFile> create(const fs::path& path, Compression compression, ThreadPool& pool);
   Result<void> write(std::string_view bytes);
   /// Ends it. The file is not synced.
   Result<Packed> finish();
 
 private:
-  PackedFile(Fd file, Compression compression, ThreadPool& pool)
-      : file_(std::move(file)), compression_(compression), pool_(&pool) {}
+  struct Piece;
+  struct Done; ///< how the pool's threads say so
+
+  PackedFile(Fd file, Compression compression, ThreadPool& pool);
   Result<void> put(std::string_view bytes);
-  /// Packs the pieces that are complete, side by side; with `is_end` all that there is.
-  Result<void> pack(bool is_end);
+  /// Hands what is waiting to the pool.
+  void submit(bool is_last);
+  /// Puts packed pieces into the file until no more than so many are under way.
+  Result<void> settle(std::size_t most);
 
   Fd file_;
   Compression compression_;
@@ -45,9 +51,11 @@ private:
   Sha256Stream digest_ = {};
   std::uint64_t size_ = 0;
   std::uint64_t unpacked_ = 0;
-  std::uint32_t checksum_ = 0; ///< CRC-32 of what was packed, for gzip
-  std::string waiting_ = {};   ///< behind the end of the last piece, which gzip looks back at
-  std::size_t seen_ = 0;       ///< bytes at its front that were packed already
+  std::uint32_t checksum_ = 0; ///< CRC-32 of what is in the file, for gzip
+  std::string waiting_ = {};   ///< less than a piece, behind what gzip looks back at
+  std::size_t seen_ = 0;       ///< bytes at its front that belong to the piece before
+  std::shared_ptr<Done> done_; ///< shared with the pool, as the pieces are
+  std::deque<std::shared_ptr<Piece>> pending_ = {};
 };
 
 } // namespace cukit::image
