@@ -49,6 +49,8 @@ Finding* broken_program(const buildlog::Failure& failure, Findings& findings);
 std::vector<Fix> other_compilers(const Context& context, const std::string& name);
 Finding* refused_by_container(const Context& context, const buildlog::Failure& failure,
                               Findings& findings);
+/// What NVML, torch or nvidia-smi say of the driver.
+Finding* driver_words(const Context& context, const buildlog::Failure& failure, Findings& findings);
 Finding* managed_python(const Context& context, Findings& findings);
 
 /// The finding of a failure that nothing explains.

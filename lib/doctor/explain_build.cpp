@@ -409,25 +409,6 @@ Finding* out_of_memory(const Context& context, const Failure& failure, Findings&
 }
 
 Finding* failed_call(const Context& context, const Failure& failure, Findings& findings) {
-  if (failure.thing == buildlog::Thing::driver) {
-    auto& finding = findings.add(RuleId::driver_mismatch);
-    if (!finding.cause.empty()) { // said already
-      return &finding;
-    }
-    finding.cause =
-        failure.tool == "NVML"
-            ? "the driver's libraries and its kernel module are of different versions, or "
-              "the driver does not answer"
-            : fmt::format("what runs needs another driver than the one that is here{}",
-                          failure.demand.empty() ? "" : ": " + failure.demand);
-    if (context.driver) {
-      finding.evidence.push_back({"driver", host::driver_text(*context.driver)});
-    }
-    finding.fix = {by_hand("restart the machine after a driver's upgrade, or unload and load the "
-                           "nvidia modules",
-                           "module and libraries are then of one version")};
-    return &finding;
-  }
   const auto call = std::find_if(k_calls.begin(), k_calls.end(), [&](const auto& one) {
     return std::to_string(one.number) == failure.name;
   });

@@ -250,7 +250,7 @@ Finding* by_thing(const Context& context, const Failure& failure, Findings& find
     if (failure.tool == "container") {
       return refused_by_container(context, failure, findings);
     }
-    return failed_call(context, failure, findings);
+    return driver_words(context, failure, findings);
   case Thing::cuda:
     return failed_call(context, failure, findings);
   case Thing::module:

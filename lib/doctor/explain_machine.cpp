@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
+#include "host/machine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -217,6 +218,52 @@ Finding* refused_by_container(const Context& context, const Failure& failure, Fi
                "configure --runtime=docker && systemctl restart docker",
                "--gpus and CDI devices work then"),
        by_hand("or start the container without --gpus", "where it only builds")});
+}
+
+Finding* driver_words(const Context& context, const Failure& failure, Findings& findings) {
+  const bool is_absent = failure.state == State::missing || says(failure, "Driver Not Loaded") ||
+                         says(failure, "Driver not loaded");
+  if (is_absent) {
+    return &told_once(
+        findings, RuleId::cuda_call_failed,
+        "no driver of NVIDIA answers: there is none, its module is not loaded, or this is a "
+        "container that was started without GPUs",
+        {by_hand("start the container with --gpus all (or the nvidia runtime, or a CDI device); on "
+                 "the machine itself install the driver and load it: modprobe nvidia",
+                 "nvidia-smi then shows the GPUs")});
+  }
+  if (failure.tool == "driver" && failure.state == State::incompatible) { // found version 11040
+    const auto coded = failure.have.find_first_not_of("0123456789") == std::string::npos &&
+                               failure.have.size() == 5
+                           ? std::stoi(failure.have)
+                           : 0;
+    return &told_once(
+        findings, RuleId::driver_too_old,
+        fmt::format("the driver{} is older than what runs was built for",
+                    coded == 0
+                        ? ""
+                        : fmt::format(" is of CUDA {}.{} and", coded / 1000, coded % 1000 / 10)),
+        {by_hand("install a newer driver, or a build for the driver's own CUDA major (torch from "
+                 "PyTorch's index of that CUDA)",
+                 "`cukit gpus` says which driver is here")});
+  }
+  auto& finding = findings.add(RuleId::driver_mismatch);
+  if (!finding.cause.empty()) { // said already
+    return &finding;
+  }
+  finding.cause =
+      failure.tool == "NVML"
+          ? "the driver's libraries and its kernel module are of different versions, or "
+            "the driver does not answer"
+          : fmt::format("what runs needs another driver than the one that is here{}",
+                        failure.demand.empty() ? "" : ": " + failure.demand);
+  if (context.driver) {
+    finding.evidence.push_back({"driver", host::driver_text(*context.driver)});
+  }
+  finding.fix = {by_hand("restart the machine after a driver's upgrade, or unload and load the "
+                         "nvidia modules",
+                         "module and libraries are then of one version")};
+  return &finding;
 }
 
 Finding* managed_python(const Context& context, Findings& findings) {

@@ -152,10 +152,13 @@ Finding* missing_module(const Context& context, const Failure& failure, Findings
       finding.fix.push_back(by_command(pip_install(context, prefix, {name}),
                                        "first: the build needs it, and does not bring it"));
     }
-    finding.fix.push_back(by_command(
-        pip_install(context, prefix, {packages.empty() ? std::string("PACKAGE") : packages.front()},
-                    {"--no-build-isolation"}),
-        fmt::format("the build sees the {} that is installed", name)));
+    const auto effect = fmt::format("the build sees the {} that is installed", name);
+    finding.fix.push_back(
+        packages.empty()
+            ? by_hand("install the package with --no-build-isolation", effect)
+            : by_command(pip_install(context, prefix, {packages.front()}, {"--no-build-isolation"})
+                             .command,
+                         effect));
     return &finding;
   }
   if (failure.state == State::unknown) {

@@ -60,8 +60,14 @@ void say_moved(const Context& context, const Hit& /*hit*/, Finding& finding) {
 }
 
 void say_build_environment(const Context& context, const Hit& /*hit*/, Finding& finding) {
-  finding.fix = {by_command(ShellCommand({"pip", "install", "--no-build-isolation", "PACKAGE"}),
-                            "the build uses the torch that is installed")};
+  const auto& packages = context.log.facts.packages;
+  const auto* effect = "the build uses the torch that is installed";
+  finding.fix = {
+      packages.empty()
+          ? by_hand("install the package with --no-build-isolation", effect)
+          : by_command(
+                pip_install(context, "", {packages.front()}, {"--no-build-isolation"}).command,
+                effect)};
   for (const auto& python : context.snapshot.pythons) {
     if (!python.torch.empty()) {
       finding.evidence.push_back(

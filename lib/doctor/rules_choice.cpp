@@ -264,15 +264,32 @@ void gates(const Context& context, Findings& findings) {
   }
 }
 
+/// The places that these consumers looked at, each once.
+std::vector<std::string> places_of(const Context& context, const std::vector<std::string>& names) {
+  std::vector<std::string> places;
+  for (const auto& found : context.found) {
+    if (std::find(names.begin(), names.end(), found.consumer) == names.end()) {
+      continue;
+    }
+    for (const auto& look : found.looked) {
+      if (std::find(places.begin(), places.end(), look.where) == places.end()) {
+        places.push_back(look.where);
+      }
+    }
+  }
+  return places;
+}
+
 void say_where_it_is(const Context& context, const host::Toolkit& kit, Finding& finding) {
   finding.cause =
       fmt::format("{} looks at {}, and the toolkit is {}", join(finding.consumers, ", "),
-                  "CUDA_HOME, CUDA_PATH, PATH and /usr/local/cuda", kit.root);
+                  join(places_of(context, finding.consumers), ", "), kit.root);
   finding.evidence = {
       {kit.tools.at("nvcc").path, "nvcc " + kit.tools.at("nvcc").version},
       {"CUDA_HOME", value_or(variable(context.snapshot, "CUDA_HOME"), "not set")},
       {"PATH", context.snapshot.path_nvcc.empty() ? "no nvcc in it" : "has an nvcc"}};
   finding.fix = {by_command(use_tree(kit.root), "everybody finds it")};
+  offer_own_toolkits(context, finding);
 }
 
 void say_there_is_none(const Context& context, const Found& found, Finding& finding) {

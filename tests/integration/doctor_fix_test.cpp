@@ -95,6 +95,15 @@ TEST_F(DoctorFix, of_warnings_alone_says_that_their_fixes_stand_above) {
   EXPECT_THAT(done.output, AllOf(HasSubstr("warning"), HasSubstr("no error: --fix mends errors")));
 }
 
+TEST_F(DoctorFix, a_toolkit_that_cukit_has_built_is_told_of_where_nothing_leads_to_it) {
+  ASSERT_EQ(bring().exit_code, 0);
+  playground.environment.unset("CUDA_HOME");
+  playground.environment.set("PATH", "/usr/bin:/bin");
+  const auto done = playground.run({"doctor", "--consumer", "cmake"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.output, HasSubstr("eval \"$(cukit env cukit)\"")) << done.output;
+}
+
 TEST_F(DoctorFix, a_stale_cache_goes_and_its_neighbours_stay) {
   root.put("/user/.cache/flashinfer/0.6.12/80/cached_ops/norm/build.ninja",
            "cuda_home = " + at("/cuda") + "\nnvcc = " + at("/cuda/bin/nvcc") + "\n");

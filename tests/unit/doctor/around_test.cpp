@@ -134,6 +134,14 @@ const Said k_said[] = {
      "nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8, please update "
      "your driver to a newer version, or use an earlier cuda container: unknown.\n",
      "driver-too-old", "cuda>=12.8", "branch 570"},
+    {"a_container_started_without_gpus",
+     "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA "
+     "GPU and installed a driver\n",
+     "cuda-call-failed", "no driver of NVIDIA answers", "--gpus all"},
+    {"a_driver_that_torch_finds_too_old",
+     "RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please "
+     "update your GPU driver\n",
+     "driver-too-old", "of CUDA 11.4", "newer driver"},
     {"a_number_alone", "CUDA failure at main.cu:14: 802\n", "cuda-call-failed", "NVSwitch",
      "fabricmanager"},
     {"a_number_behind_the_word", "CUDA error 35 at main.cu:120\n", "driver-too-old", "error 35",
