@@ -34,7 +34,7 @@ std::string now_text() {
 }
 
 /// The environment that a generation is of, without links.
-Result<fs::path> prefix_of(const fs::path& generation) {
+Result<fs::path> prefix_of_generation(const fs::path& generation) {
   std::error_code error;
   auto real = fs::canonical(generation.parent_path().parent_path().parent_path(), error);
   return error ? fail_errno(error.value(), "cannot look at {}", generation.string())
@@ -53,7 +53,7 @@ Result<void> write_journal(const Journal& journal) {
   for (const auto& folder : journal.folders) {
     folders.add(folder);
   }
-  CUKIT_TRY_ASSIGN(const auto prefix, prefix_of(journal.folder));
+  CUKIT_TRY_ASSIGN(const auto prefix, prefix_of_generation(journal.folder));
   const auto json = text::Json::object()
                         .set("schema", "cukit.venv-journal/1")
                         .set("site", journal.site.lexically_relative(prefix).string())
@@ -68,7 +68,7 @@ Result<Journal> read_journal(const fs::path& folder, int number) {
   const auto file = folder / "journal.json";
   CUKIT_TRY_ASSIGN(const auto bytes, read_file(file, k_journal_bytes));
   CUKIT_TRY_ASSIGN(const auto json, text::Json::parse(bytes, file.string()));
-  CUKIT_TRY_ASSIGN(const auto prefix, prefix_of(folder));
+  CUKIT_TRY_ASSIGN(const auto prefix, prefix_of_generation(folder));
   Journal journal{.number = number,
                   .folder = folder,
                   .site = prefix,

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t k_header_bytes = 16U << 20U; // cuda.h has 1.2 MB
 constexpr const char* k_stub = "lib/stubs/libcuda.so";
-constexpr const char* k_nvvm = "lib/libnvvm.so.4";
+constexpr const char* k_libnvvm = "lib/libnvvm.so.4";
 
 class Layout {
 public:
@@ -29,9 +29,9 @@ public:
     if (has_lib) {
       add_link("lib64", "lib");
     }
-    if (has(k_nvvm)) {
+    if (has(k_libnvvm)) {
       for (const char* name : {"nvvm/lib64/libnvvm.so", "nvvm/lib64/libnvvm.so.4"}) {
-        add_link(name, std::string("../../") + k_nvvm);
+        add_link(name, std::string("../../") + k_libnvvm);
       }
     }
     CUKIT_TRY(add_stub(platform));
@@ -91,7 +91,7 @@ bool lacks_layout(const fs::path& folder) {
     return path_exists(folder / where) && !path_exists(folder / what);
   };
   return lacks("lib", "lib64") || lacks("lib/libcudart.so.13", "lib/libcudart.so") ||
-         lacks(k_nvvm, "nvvm/lib64/libnvvm.so") || lacks("include/cuda.h", k_stub);
+         lacks(k_libnvvm, "nvvm/lib64/libnvvm.so") || lacks("include/cuda.h", k_stub);
 }
 
 std::string layout_metadata(const std::string& version) {

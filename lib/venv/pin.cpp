@@ -103,7 +103,7 @@ Result<std::string> with_setting(const std::string& text, const Setting& setting
   return bare.insert(section.body, marked(setting.lines, k_marks));
 }
 
-struct Change {
+struct FileChange {
   fs::path path;
   std::string bytes;
 };
@@ -179,7 +179,7 @@ private:
 
   const Place& place_;
   const WheelSet& set_;
-  std::vector<Change> changes_;
+  std::vector<FileChange> changes_;
 };
 
 } // namespace
