@@ -12,6 +12,7 @@
 #include "pipeline/export_tree.hpp"
 #include "source_date.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace cukit::cmd {
@@ -282,6 +283,26 @@ const std::map<std::string, Exporter>& exporters() {
   return all;
 }
 
+/// An option that an export of this kind would not look at is a mistake.
+Result<void> check_options(const ExportOptions& options) {
+  const std::vector<std::string> images{"oci", "tar"};
+  const std::vector<std::tuple<const char*, bool, std::vector<std::string>>> all = {
+      {"--base", !options.base.empty(), {"oci"}},
+      {"--compression", options.compression != ExportOptions().compression, {"oci"}},
+      {"--redistributable-only", options.distributable_only, images},
+      {"--platform", !options.settings.platform.empty(), images},
+      {"--at", options.place != ExportOptions().place, {"oci", "tar", "dockerfile"}}};
+  for (const auto& [name, is_given, kinds] : all) {
+    if (is_given && std::find(kinds.begin(), kinds.end(), options.kind) == kinds.end()) {
+      return tl::unexpected<Error>(
+          Error{.code = ErrorCode::usage,
+                .message = fmt::format("{} says nothing to `export {}`", name, options.kind),
+                .hint = fmt::format("it is for {}; leave it out", join(kinds, ", "))});
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 void register_export(Commands& commands) {
@@ -289,7 +310,10 @@ void register_export(Commands& commands) {
   auto* app =
       commands.add("export", "A toolkit as an image, an archive, or files for a build system",
                    [options](Invocation& invocation) {
-                     const auto done = exporters().at(options->kind)(invocation, *options);
+                     auto done = check_options(*options);
+                     if (done) {
+                       done = exporters().at(options->kind)(invocation, *options);
+                     }
                      return done ? 0 : report(invocation, done.error());
                    });
   std::vector<std::string> kinds;

@@ -225,6 +225,21 @@ TEST_F(Export, a_folder_with_something_in_it_is_left_alone) {
               HasSubstr("not for linux-sbsa"));
 }
 
+TEST_F(Export, an_option_that_a_kind_would_not_look_at_is_a_mistake) {
+  for (const auto& more :
+       std::vector<std::vector<std::string>>{{"tar", "--base", at("b").string()},
+                                             {"tar", "--compression", "zstd"},
+                                             {"cmake", "--at", "/opt/x"},
+                                             {"cmake", "--redistributable-only"},
+                                             {"dockerfile", "--platform", "linux-sbsa"}}) {
+    std::vector<std::string> arguments{"export", more.front(), at("made.tar").string(), "demo"};
+    arguments.insert(arguments.end(), more.begin() + 1, more.end());
+    EXPECT_THAT(run(arguments, 2),
+                HasSubstr(more[1] + " says nothing to `export " + more.front() + "`"));
+  }
+  EXPECT_FALSE(path_exists(at("made.tar")));
+}
+
 TEST_F(Export, programs_that_copy_images_take_it) {
   if (!is_here("skopeo")) {
     GTEST_SKIP() << "skopeo is not installed";
