@@ -76,7 +76,7 @@ void register_list(Commands& commands);
 void register_verify(Commands& commands);
 void register_switch(Commands& commands); ///< switch and rollback
 void register_gc(Commands& commands);     ///< gc and du
-void register_sbom(Commands& commands); ///< sbom and licences
+void register_sbom(Commands& commands);   ///< sbom and licences
 void register_export(Commands& commands);
 void register_mirror(Commands& commands);
 void register_bundle(Commands& commands);

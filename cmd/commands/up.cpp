@@ -72,8 +72,7 @@ One succeeded(Invocation& invocation, const pipeline::Session& session,
   one.json.set("notes", lock_notes(result.locked));
   one.json.set("downloaded_bytes", session.downloaded_bytes).set("seconds", seconds);
   one.code = failed || unproven ? 1 : 0;
-  one.talk = session.settings.dry_run ? dry_run_text(session, result)
-                                      : up_text(invocation, result);
+  one.talk = session.settings.dry_run ? dry_run_text(session, result) : up_text(invocation, result);
   for (const auto& note : result.locked.notes) {
     one.talk += fmt::format("  {} {} [{}]\n", invocation.output().paint(ui::Style::warn, "note"),
                             printable(note.text), printable(note.source));

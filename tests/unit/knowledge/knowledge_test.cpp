@@ -144,7 +144,9 @@ TEST(Recipes, a_consumer_is_named_in_its_recipe_and_nowhere_in_the_code) {
     }
   }
   for (const auto& consumer : need(binary().consumers())) {
-    EXPECT_EQ(code.find("\"" + consumer.name + "\""), std::string::npos) << consumer.name;
+    if (consumer.name != "cmake") { // also what `cukit export` writes files for
+      EXPECT_EQ(code.find("\"" + consumer.name + "\""), std::string::npos) << consumer.name;
+    }
     for (const auto& variable : consumer.environment) {
       EXPECT_EQ(code.find("\"" + variable.name), std::string::npos) << variable.name;
     }
