@@ -201,6 +201,9 @@ Environment tools_environment() {
   environment.set("PATH",
                   std::string(path == nullptr ? "/usr/bin:/bin" : path) + ":/usr/local/cuda/bin");
   environment.set("LC_ALL", "C.UTF-8");
+  environment.set("CMAKE_GENERATOR", "Ninja"); // make may not be here
+  environment.set("PIP_BREAK_SYSTEM_PACKAGES",
+                  "1"); // nothing is installed: what fails is asked for
   for (const auto* name : {"HOME", "PYENV_ROOT", "TMPDIR"}) {
     if (const auto* value = std::getenv(name)) {
       environment.set(name, value);
