@@ -80,7 +80,9 @@ void Collector::register_words() {
                           "-arch=", "--generate-code", "-ccbin", " -E "});
   add_all(Role::version, version_words());
   add_all(Role::target, target_words());
-  add_all(Role::isolated, {"pip-build-env-", "/builds-v0/"});
+  // The step and the hook that ask a build for its requirements run in an isolated build alone.
+  add_all(Role::isolated, {"pip-build-env-", "/builds-v0/", "Getting requirements to build wheel",
+                           "get_requires_for_build_"});
   add_all(Role::cccl, {"::_V_"});
   keywords_.emplace(words_);
 }

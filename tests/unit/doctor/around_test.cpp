@@ -99,14 +99,25 @@ const Said k_said[] = {
      "limit-reached", "may not become larger", "ulimit -f"},
     {"a_full_cache_of_pip",
      "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device: "
-     "'/root/.cache/pip/http/1/2'\n",
-     "disk-full", "/root/.cache/pip", "PIP_CACHE_DIR"},
+     "'/home/dev/.cache/pip/http/1/2'\n",
+     "disk-full", "/home/dev/.cache/pip", "PIP_CACHE_DIR"},
     {"a_lock_of_apt",
      "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 1182 "
      "(unattended-upgr)\n"
      "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another "
      "process using it?\n",
      "lock-held", "/var/lib/dpkg/lock-frontend locked", "wait"},
+    {"a_build_that_asked_for_its_requirements",
+     "  Getting requirements to build wheel: started\n"
+     "  Getting requirements to build wheel: finished with status 'error'\n"
+     "  error: subprocess-exited-with-error\n"
+     "  ModuleNotFoundError: No module named 'torch'\n",
+     "build-isolated", "which has no torch", "--no-build-isolation"},
+    {"a_build_without_isolation",
+     "  Preparing metadata (pyproject.toml): finished with status 'error'\n"
+     "  error: subprocess-exited-with-error\n"
+     "  ModuleNotFoundError: No module named 'zorp'\n",
+     "module-missing", "zorp", "zorp"},
     {"a_managed_python",
      "error: externally-managed-environment\n\n\xc3\x97 This environment is externally managed\n",
      "python-managed", "package manager's own", "python3 -m venv"},
