@@ -103,3 +103,17 @@ int main() {
 }
 CU
 }
+
+# `base`: a Debian root with g++, made once.
+need_debian_root() {
+  [ "$(id -u)" = 0 ] || skip "a Debian root needs root"
+  need_program debootstrap
+  base=$root/build/debian-root
+  [ ! -x "$base/bin/bash" ] || return 0
+  local mirror
+  . /etc/os-release
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | sed -n 1p)
+  debootstrap --variant=minbase --include=g++,ca-certificates "$VERSION_CODENAME" "$base.new" "$mirror" >"$scratch/debootstrap.log" 2>&1 ||
+    { rm -rf "$base.new"; skip "debootstrap failed: $(tail -n 2 "$scratch/debootstrap.log")"; }
+  mv "$base.new" "$base"
+}

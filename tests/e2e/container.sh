@@ -1,17 +1,8 @@
 #!/usr/bin/env bash
 # README, "A container build": the build steps of manifests/container/Dockerfile, run in a Debian root since there is no engine here.
 . "$(dirname "$0")/common.sh"
-[ "$(id -u)" = 0 ] || skip "a Debian root needs root"
-need_program debootstrap
+need_debian_root
 cache_wheels "$root/manifests/quickstart.lock.yaml"
-base=$root/build/debian-root
-if [ ! -x "$base/bin/bash" ]; then
-  . /etc/os-release
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | sed -n 1p)
-  debootstrap --variant=minbase --include=g++,ca-certificates "$VERSION_CODENAME" "$base.new" "$mirror" >"$scratch/debootstrap.log" 2>&1 ||
-    { rm -rf "$base.new"; skip "debootstrap failed: $(tail -n 2 "$scratch/debootstrap.log")"; }
-  mv "$base.new" "$base"
-fi
 [ -x "$root/dist/cukit/bin/cukit" ] || "$root/cmd/dev" dist >/dev/null
 
 context=$scratch/context

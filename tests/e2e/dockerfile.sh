@@ -2,17 +2,8 @@
 # `cukit export dockerfile`: both final stages built by a real engine (buildah) on a Debian root, from a mirror on loopback. A user who is not
 # root compiles in `jit`; `libs` has what its loader finds and no compiler; neither keeps anything of cukit.
 . "$(dirname "$0")/common.sh"
-[ "$(id -u)" = 0 ] || skip "a Debian root needs root"
 need_program buildah
-need_program debootstrap
-base=$root/build/debian-root
-if [ ! -x "$base/bin/bash" ]; then
-  . /etc/os-release
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | sed -n 1p)
-  debootstrap --variant=minbase --include=g++,ca-certificates "$VERSION_CODENAME" "$base.new" "$mirror" >"$scratch/debootstrap.log" 2>&1 ||
-    { rm -rf "$base.new"; skip "debootstrap failed: $(tail -n 2 "$scratch/debootstrap.log")"; }
-  mv "$base.new" "$base"
-fi
+need_debian_root
 dist=${CUKIT_TEST_DIST:-$root/dist/cukit}
 [ -x "$dist/bin/cukit" ] || "$root/cmd/dev" dist >/dev/null
 export CUKIT_HOME=$scratch/store

@@ -1,6 +1,7 @@
 #include "support/fake_venv.hpp"
 
 #include "base/sha256.hpp"
+#include "support/archive_forge.hpp"
 
 #include <set>
 #include <sys/stat.h>
@@ -57,21 +58,6 @@ std::string filled(std::string text, const std::string& venv) {
   return text.replace(at, 6, venv);
 }
 
-std::string urlsafe_base64(const Sha256& digest) {
-  constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string out;
-  unsigned bits = 0;
-  unsigned count = 0;
-  for (const auto byte : digest.bytes()) {
-    bits = bits << 8U | byte;
-    for (count += 8; count >= 6; count -= 6) {
-      out += digits[bits >> (count - 6) & 63U];
-    }
-  }
-  return out + digits[bits << (6 - count) & 63U];
-}
-
 std::string folder_name(std::string project, const std::string& version) {
   for (auto& c : project) {
     c = c == '-' ? '_' : c;
@@ -112,7 +98,7 @@ void FakeVenv::record(const std::string& info, const std::vector<std::string>& p
   std::string rows;
   for (const auto& one : paths) {
     const auto bytes = read_file(site() / one, 1U << 24U).value_or("");
-    rows += fmt::format("{},sha256={},{}\n", one, urlsafe_base64(sha256_of(bytes)), bytes.size());
+    rows += fmt::format("{},{},{}\n", one, record_digest(bytes), bytes.size());
   }
   const auto in_venv = "lib/python3.11/site-packages/" + info;
   put(in_venv + "/INSTALLER", "pip\n");

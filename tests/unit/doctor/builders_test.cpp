@@ -144,8 +144,8 @@ TEST_P(RunningMachines, stay_healthy_where_kernels_were_installed_compiled) {
 
 TEST_P(RunningMachines, hear_of_an_error_once_they_have_built_something) {
   set_up();
-  scene.root.put("/root/.cache/torch_extensions/py312_cu130/mine/build.ninja", "nvcc = nvcc\n");
-  scene.root.environment.set("TORCH_EXTENSIONS_DIR", "/root/.cache/torch_extensions");
+  scene.root.put("/home/dev/.cache/torch_extensions/py312_cu130/mine/build.ninja", "nvcc = nvcc\n");
+  scene.root.environment.set("TORCH_EXTENSIONS_DIR", "/home/dev/.cache/torch_extensions");
   EXPECT_EQ(severity_of(scene, GetParam().id), Severity::error);
 }
 
