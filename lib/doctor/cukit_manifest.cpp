@@ -1,6 +1,7 @@
 // The manifest that a finding is mended with: never one that cukit itself would refuse.
 #include "base/strings.hpp"
 #include "doctor/context.hpp"
+#include "model/toolkit_name.hpp"
 #include "text/yaml_write.hpp"
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 namespace cukit::doctor {
 
 namespace {
-
-constexpr const char* k_manifest_name = "cukit.yaml";
 
 /// 9.0a of 9.0+PTX, 90-real, sm_90a, compute_90
 std::optional<GpuTarget> target_of(std::string_view word) {
@@ -202,7 +201,7 @@ void offer_own_toolkits(const Context& context, Finding& finding) {
 }
 
 Fix cukit_fix(const Context& context, const std::vector<std::string>& consumers) {
-  const std::string file = k_manifest_name;
+  const std::string file = k_usual_manifest;
   const auto wish = manifest_of(context, consumers);
   if (wish.lines.empty()) {
     return {};

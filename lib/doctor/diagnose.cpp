@@ -295,13 +295,6 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
 }
 
 text::Json to_json(const Diagnosis& diagnosis) {
-  const auto texts = [](const std::vector<std::string>& values) {
-    auto list = text::Json::list();
-    for (const auto& value : values) {
-      list.add(value);
-    }
-    return list;
-  };
   auto findings = text::Json::list();
   for (const auto& finding : diagnosis.findings) {
     auto evidence = text::Json::list();
@@ -322,8 +315,8 @@ text::Json to_json(const Diagnosis& diagnosis) {
                      .set("cause", finding.cause)
                      .set("evidence", evidence)
                      .set("fix", fix)
-                     .set("consumers", texts(finding.consumers))
-                     .set("consequences", texts(finding.consequences))
+                     .set("consumers", text::Json::list(finding.consumers))
+                     .set("consequences", text::Json::list(finding.consequences))
                      .set("source", finding.source));
   }
   return text::Json::object()

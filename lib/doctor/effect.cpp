@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "catalog/requirement.hpp"
 #include "fit/torch.hpp"
+#include "host/root_view.hpp"
 
 #include <algorithm>
 
@@ -13,15 +14,6 @@ namespace {
 using host::Snapshot;
 using host::Toolkit;
 
-std::string folder_of_path(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? std::string_view() : path.substr(0, slash));
-}
-
-std::string name_of_path(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
-
 /// A program that is found first once this folder goes first in PATH.
 void put_program_first(const Snapshot& snapshot, const std::string& folder, const char* name,
                        std::vector<std::string>& list) {
@@ -30,7 +22,7 @@ void put_program_first(const Snapshot& snapshot, const std::string& folder, cons
     const auto tool = kit.tools.find(name);
     return tool != kit.tools.end() &&
            (tool->second.path == path || tool->second.real == path ||
-            (name_of_path(folder) == "bin" && host::is_root_of(kit, folder_of_path(folder))));
+            (host::name_of(folder) == "bin" && host::is_root_of(kit, host::parent_of(folder))));
   };
   if (std::any_of(snapshot.toolkits.begin(), snapshot.toolkits.end(), is_there)) {
     std::erase(list, path);
@@ -43,7 +35,7 @@ void put_libraries_first(Snapshot& snapshot, const std::string& folder) {
   host::LibraryFolder added{.path = folder};
   for (const auto& kit : snapshot.toolkits) {
     for (const auto& [name, path] : kit.libraries) {
-      if (folder_of_path(path) == folder) {
+      if (host::parent_of(path) == folder) {
         added.libraries.emplace(name, path);
         added.nvjitlink = name.starts_with("libnvJitLink") ? kit.nvjitlink : added.nvjitlink;
       }
@@ -54,13 +46,13 @@ void put_libraries_first(Snapshot& snapshot, const std::string& folder) {
   }
   for (auto& python : snapshot.pythons) {
     std::erase_if(python.load_problems, [&](const auto& problem) {
-      return problem.own_has_them && folder_of_path(problem.own) == folder &&
+      return problem.own_has_them && host::parent_of(problem.own) == folder &&
              !problem.led_by.starts_with("RPATH");
     });
   }
   auto& drivers = snapshot.driver_libraries;
   const auto first = std::stable_partition(drivers.begin(), drivers.end(), [&](const auto& one) {
-    return folder_of_path(one.path) == folder;
+    return host::parent_of(one.path) == folder;
   });
   std::for_each(drivers.begin(), first, [](auto& one) { one.led_by = "LD_LIBRARY_PATH"; });
 }
@@ -88,7 +80,7 @@ public:
       put_program_first(snapshot_, effect.value, "ptxas", snapshot_.path_ptxas);
       std::stable_partition(
           snapshot_.compilers.begin(), snapshot_.compilers.end(),
-          [&](const auto& compiler) { return folder_of_path(compiler.path) == effect.value; });
+          [&](const auto& compiler) { return host::parent_of(compiler.path) == effect.value; });
     } else if (effect.name == "LD_LIBRARY_PATH") {
       if (!effect.is_prepended) {
         forget_library_path(snapshot_);
@@ -184,8 +176,8 @@ private:
     if (std::find(folders.begin(), folders.end(), effect.target) != folders.end()) {
       add_folder(name); // lib64 -> lib
     } else if (name.find(".so") != std::string::npos) {
-      kit.libraries.emplace(name_of_path(name), effect.path);
-      add_folder(folder_of_path(name));
+      kit.libraries.emplace(std::string(host::name_of(name)), effect.path);
+      add_folder(host::parent_of(name));
     }
   }
 
@@ -274,14 +266,13 @@ private:
 
   /// The files that a component's recipe says it brings, of this release.
   void add_component(Toolkit& kit, const std::string& name, const std::string& version) {
-    const auto component = std::find_if(parts_.components.begin(), parts_.components.end(),
-                                        [&](const auto& one) { return one.name == name; });
-    if (component == parts_.components.end()) {
+    const auto* component = knowledge::find_component(parts_.components, name);
+    if (component == nullptr) {
       return;
     }
     const auto include = kit.include.empty() ? kit.root + "/include" : kit.include;
     for (const auto& file : component->provides) {
-      const auto base = name_of_path(file);
+      const std::string base(host::name_of(file));
       if (file.starts_with("bin/") || file.starts_with("nvvm/bin/")) {
         auto& tool = kit.tools[base];
         tool.path = tool.path.empty() ? kit.root + "/" + file : tool.path;

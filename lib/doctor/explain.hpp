@@ -6,8 +6,10 @@
 
 namespace cukit::doctor {
 
-/// The finding of a rule; the first cause that is said of it stays.
-Finding& say(Findings& findings, RuleId id, std::string cause);
+/// The finding of a rule, new or there already; the first cause that is said of it stays, with its
+/// fixes.
+Finding& say(Findings& findings, RuleId id, std::string cause, std::vector<Fix> fix = {},
+             const std::string& subject = {});
 /// The tool that said it, or "the build".
 std::string said_by(const buildlog::Failure& failure);
 

@@ -312,10 +312,12 @@ Finding* found_already(const Failure& failure, Findings& findings) {
 
 } // namespace
 
-Finding& say(Findings& findings, RuleId id, std::string cause) {
-  auto& finding = findings.add(id);
+Finding& say(Findings& findings, RuleId id, std::string cause, std::vector<Fix> fix,
+             const std::string& subject) {
+  auto& finding = findings.add(id, subject);
   if (finding.cause.empty()) {
     finding.cause = std::move(cause);
+    finding.fix = std::move(fix);
   }
   return finding;
 }

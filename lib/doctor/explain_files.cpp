@@ -2,6 +2,7 @@
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
+#include "host/root_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +12,6 @@ namespace cukit::doctor {
 namespace {
 
 using buildlog::Failure;
-
-std::string base_of(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
 
 std::string folder_of(std::string_view path) {
   return std::string(path.substr(0, path.rfind('/')));
@@ -151,7 +148,7 @@ NvccInUse nvcc_in_use(const Context& context) {
     return kit->tools.at("nvcc").version;
   };
   for (const auto& command : context.log.facts.commands) {
-    if (base_of(command.program) != "nvcc") {
+    if (host::name_of(command.program) != "nvcc") {
       continue;
     }
     const bool is_name = command.program.find('/') == std::string::npos;
@@ -321,7 +318,7 @@ Finding* compiler_check(const Context& context, Findings& findings) {
 }
 
 Finding* missing_tool(const Context& context, const Failure& failure, Findings& findings) {
-  auto name = base_of(failure.name);
+  auto name = std::string(host::name_of(failure.name));
   const bool is_nvcc_by_cmake =
       failure.tool == "CMake" &&
       (name.empty() || name == "nvcc" || name.find("CUDA_COMPILER") != std::string::npos);
@@ -380,7 +377,8 @@ Finding* missing_tool(const Context& context, const Failure& failure, Findings& 
 
 Finding* missing_library(const Context& context, const Failure& failure, Findings& findings) {
   const bool is_link = failure.name.starts_with("-l");
-  const auto base = is_link ? "lib" + failure.name.substr(2) + ".so" : base_of(failure.name);
+  const auto base =
+      is_link ? "lib" + failure.name.substr(2) + ".so" : std::string(host::name_of(failure.name));
   const auto stem = base.substr(0, base.find(".so"));
   auto& finding = findings.add(is_link ? RuleId::library_missing : RuleId::library_not_found, base);
   if (!finding.cause.empty()) { // said already
@@ -415,10 +413,11 @@ Finding* missing_library(const Context& context, const Failure& failure, Finding
   const auto component = component_of(base);
   finding.cause = fmt::format("{} is wanted and is nowhere here", base);
   if (!component.empty()) {
-    finding.fix = {by_hand(fmt::format("install {} of the CUDA major that {} was built for",
-                                       component, value_or(base_of(failure.file), "the program")),
-                           "it brings the library"),
-                   cukit_fix(context, {})};
+    finding.fix = {
+        by_hand(fmt::format("install {} of the CUDA major that {} was built for", component,
+                            value_or(host::name_of(failure.file), "the program")),
+                "it brings the library"),
+        cukit_fix(context, {})};
   } else {
     finding.fix = {
         by_hand(fmt::format("install the package that brings {}, or name its folder with "

@@ -4,6 +4,7 @@
 #include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
 #include "host/machine.hpp"
+#include "host/root_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,23 +20,8 @@ bool says(const Failure& failure, std::string_view words) {
   return failure.text.find(words) != std::string::npos;
 }
 
-std::string last_part(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
-
-/// A finding of the rule, new or there already.
-Finding& told_once(Findings& findings, RuleId id, std::string cause, std::vector<Fix> fix,
-                   const std::string& subject = {}) {
-  auto& finding = findings.add(id, subject);
-  if (finding.cause.empty()) {
-    finding.cause = std::move(cause);
-    finding.fix = std::move(fix);
-  }
-  return finding;
-}
-
 Finding& held_lock(const Failure& failure, Findings& findings) {
-  return told_once(
+  return say(
       findings, RuleId::lock_held,
       fmt::format("another process has {} locked{}", failure.name,
                   failure.demand.empty() ? "" : ": " + failure.demand),
@@ -46,7 +32,7 @@ Finding& held_lock(const Failure& failure, Findings& findings) {
 }
 
 Finding& damaged_file(const Failure& failure, Findings& findings) {
-  return told_once(
+  return say(
       findings, RuleId::file_damaged,
       fmt::format("{} cannot be used here: it is damaged, a text in place of a library (a pointer "
                   "of Git LFS, a linker script), or of another architecture",
@@ -80,7 +66,7 @@ Finding* missing_file(const Context& context, const Failure& failure, Findings& 
   }
   std::vector<Fix> fix;
   std::string why;
-  if (is_written_by_configure(last_part(failure.name))) {
+  if (is_written_by_configure(host::name_of(failure.name))) {
     why = ": nothing was configured in this folder, or the configure step failed before";
     fix.push_back(by_hand("configure first (cmake -S . -B build, meson setup build, ./configure), "
                           "and start the build in the folder that was configured",
@@ -95,16 +81,15 @@ Finding* missing_file(const Context& context, const Failure& failure, Findings& 
   }
   fix.push_back(by_hand(fmt::format("look at where {} comes from: the folder in which the command "
                                     "was started, a submodule or download that was left out",
-                                    last_part(failure.name)),
+                                    host::name_of(failure.name)),
                         "it is then there"));
-  return &told_once(findings, RuleId::file_missing,
-                    fmt::format("{} is not there{}", failure.name, why), std::move(fix),
-                    failure.name);
+  return &say(findings, RuleId::file_missing, fmt::format("{} is not there{}", failure.name, why),
+              std::move(fix), failure.name);
 }
 
 Finding* crashed_compiler(const Failure& failure, Findings& findings) {
   const auto who = value_or(failure.name, "a program of the build");
-  return &told_once(
+  return &say(
       findings, RuleId::compiler_crashed,
       fmt::format("{} crashed (signal {}): it was not the system that ended it", who,
                   value_or(failure.demand, "unknown")),
@@ -136,9 +121,8 @@ Finding* limit_reached(const Failure& failure, Findings& findings) {
        {"File size limit", "a file may not become larger", "raise it: ulimit -f unlimited"}}};
   for (const auto& limit : limits) {
     if (says(failure, limit.words)) {
-      return &told_once(
-          findings, RuleId::limit_reached, limit.cause,
-          {by_hand(limit.advice, "the limit is one of this session, not of the code")});
+      return &say(findings, RuleId::limit_reached, limit.cause,
+                  {by_hand(limit.advice, "the limit is one of this session, not of the code")});
     }
   }
   return nullptr;
@@ -149,7 +133,7 @@ Finding* broken_program(const Failure& failure, Findings& findings) {
     const bool is_dos = failure.name.ends_with("^M") || failure.name.ends_with("\\r") ||
                         says(failure, "^M") || says(failure, "\\r");
     const auto script = value_or(failure.file, "the script");
-    return &told_once(
+    return &say(
         findings, RuleId::program_missing,
         is_dos ? fmt::format("the first line of {} ends with a carriage return: it was saved or "
                              "checked out with DOS line ends",
@@ -194,12 +178,10 @@ std::vector<Fix> other_compilers(const Context& context, const std::string& name
 
 Finding* refused_by_container(const Context& context, const Failure& failure, Findings& findings) {
   if (failure.state == State::incompatible) { // cuda>=12.8
-    const auto least = Version::parse(
-        failure.demand.substr(failure.demand.find_first_of("0123456789") == std::string::npos
-                                  ? failure.demand.size()
-                                  : failure.demand.find_first_of("0123456789")));
+    const auto digits = std::min(failure.demand.find_first_of("0123456789"), failure.demand.size());
+    const auto least = Version::parse(failure.demand.substr(digits));
     const auto* release = least ? knowledge::find_release(context.releases, *least) : nullptr;
-    auto& finding = told_once(
+    return &say(
         findings, RuleId::driver_too_old,
         fmt::format("the image asks for {}, and the host's driver is older", failure.demand),
         {by_hand(release == nullptr
@@ -208,9 +190,8 @@ Finding* refused_by_container(const Context& context, const Failure& failure, Fi
                                    "CUDA that its driver has",
                                    release->driver_branch),
                  "NVIDIA_REQUIRE_CUDA of the image is then met")});
-    return &finding;
   }
-  return &told_once(
+  return &say(
       findings, RuleId::container_without_gpus,
       "the container runtime cannot hand out GPUs: NVIDIA's container toolkit is not installed, "
       "or not set up in it",
@@ -224,7 +205,7 @@ Finding* driver_words(const Context& context, const Failure& failure, Findings& 
   const bool is_absent = failure.state == State::missing || says(failure, "Driver Not Loaded") ||
                          says(failure, "Driver not loaded");
   if (is_absent) {
-    return &told_once(
+    return &say(
         findings, RuleId::cuda_call_failed,
         "no driver of NVIDIA answers: there is none, its module is not loaded, or this is a "
         "container that was started without GPUs",
@@ -237,7 +218,7 @@ Finding* driver_words(const Context& context, const Failure& failure, Findings& 
                                failure.have.size() == 5
                            ? std::stoi(failure.have)
                            : 0;
-    return &told_once(
+    return &say(
         findings, RuleId::driver_too_old,
         fmt::format("the driver{} is older than what runs was built for",
                     coded == 0
@@ -269,11 +250,11 @@ Finding* driver_words(const Context& context, const Failure& failure, Findings& 
 Finding* managed_python(const Context& context, Findings& findings) {
   const auto home = variable(context.snapshot, "HOME");
   const auto venv = home.empty() ? std::string("venv") : home + "/venv";
-  return &told_once(findings, RuleId::python_managed,
-                    "the system's Python is its package manager's own: pip may not install into it",
-                    {by_command(ShellCommand({"python3", "-m", "venv", venv})
-                                    .then(ShellCommand({".", venv + "/bin/activate"})),
-                                "an environment of one's own; install there")});
+  return &say(findings, RuleId::python_managed,
+              "the system's Python is its package manager's own: pip may not install into it",
+              {by_command(ShellCommand({"python3", "-m", "venv", venv})
+                              .then(ShellCommand({".", venv + "/bin/activate"})),
+                          "an environment of one's own; install there")});
 }
 
 } // namespace cukit::doctor

@@ -76,6 +76,10 @@ bool is_beyond_shells(const std::string& name) {
   return name.find('-') != std::string::npos;
 }
 
+Fix start_with(const std::string& name, const std::string& path, std::string effect) {
+  return by_hand(fmt::format("start it with env {}={}", name, shell_word(path)), std::move(effect));
+}
+
 /// All variables that tell the consumer of a ptxas, each release's own and those of later ones.
 Fix point_at(const Found& found, const host::Toolkit& kit) {
   const auto& path = kit.tools.at("ptxas").path;
@@ -84,8 +88,8 @@ Fix point_at(const Found& found, const host::Toolkit& kit) {
     return by_command(put_first("PATH", kit.root + "/bin"), effect);
   }
   if (is_beyond_shells(found.ptxas_variable)) {
-    return by_hand(fmt::format("start it with env {}={}", found.ptxas_variable, shell_word(path)),
-                   "a ptxas that knows the GPU; no shell can export a variable of this name");
+    return start_with(found.ptxas_variable, path,
+                      "a ptxas that knows the GPU; no shell can export a variable of this name");
   }
   std::vector<ShellVariable> variables{{.name = found.ptxas_variable, .value = path}};
   for (const auto& variable : found.recipe->environment) {
@@ -132,9 +136,9 @@ bool is_other_variable(const Context& context, const Found& found) {
 void ptxas_of_consumers(const Context& context, Findings& findings) {
   constexpr int k_first_of_second = 10; // compute capability
   for (const auto& found : context.found) {
+    const int least_major = found.is_second_ptxas ? k_first_of_second : 0;
     const auto target = found.compiles == "ptxas"
-                            ? unknown_target(context, found.ptxas_version,
-                                             found.is_second_ptxas ? k_first_of_second : 0)
+                            ? unknown_target(context, found.ptxas_version, least_major)
                             : std::nullopt;
     if (!target) {
       continue;
@@ -153,16 +157,14 @@ void ptxas_of_consumers(const Context& context, Findings& findings) {
       finding.evidence.push_back(
           {found.first_ptxas_variable,
            set + (named == nullptr ? "" : ", ptxas " + named->version) + ": not looked at"});
+      const auto* effect = "the variable for compute capability 10 and newer";
       finding.fix.push_back(is_beyond_shells(found.ptxas_variable)
-                                ? by_hand(fmt::format("start it with env {}={}",
-                                                      found.ptxas_variable, shell_word(set)),
-                                          "the variable for compute capability 10 and newer")
-                                : by_command(set_variable(found.ptxas_variable, set),
-                                             "the variable for compute capability 10 and newer"));
+                                ? start_with(found.ptxas_variable, set, effect)
+                                : by_command(set_variable(found.ptxas_variable, set), effect));
     } else {
       const auto* own = own_ptxas(found);
       if (own != nullptr && own->path != found.ptxas &&
-          !unknown_target(context, own->version, found.is_second_ptxas ? k_first_of_second : 0)) {
+          !unknown_target(context, own->version, least_major)) {
         offer_own(context, found, finding);
       }
       if (const auto* kit = tree_with_ptxas_for(context, &found, *target)) {
