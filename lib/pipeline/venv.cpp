@@ -9,6 +9,29 @@
 
 namespace cukit::pipeline {
 
+std::vector<fs::path> module_folders(const fs::path& prefix) {
+  std::vector<fs::path> found;
+  const auto add = [&](const fs::path& folder) {
+    std::error_code error;
+    const bool is_known = std::any_of(found.begin(), found.end(), [&](const fs::path& other) {
+      return fs::equivalent(other, folder, error);
+    });
+    if (folder_exists(folder) && !is_known) {
+      found.push_back(folder);
+    }
+  };
+  for (const auto* lib : {"lib", "lib64"}) {
+    const auto names = list_directory(prefix / lib).value_or(std::vector<std::string>());
+    for (const auto& name : names) {
+      if (name.starts_with("python3")) {
+        add(prefix / lib / name / "site-packages");
+        add(prefix / lib / name / "dist-packages");
+      }
+    }
+  }
+  return found;
+}
+
 namespace {
 
 tl::unexpected<Error> mistake(std::string message, const std::string& where, std::string hint) {
@@ -16,34 +39,6 @@ tl::unexpected<Error> mistake(std::string message, const std::string& where, std
                                      .message = std::move(message),
                                      .where = where,
                                      .hint = std::move(hint)});
-}
-
-/// lib and lib64 may be one folder.
-std::vector<fs::path> find_site_packages(const fs::path& venv) {
-  std::vector<fs::path> found;
-  for (const auto* lib : {"lib", "lib64"}) {
-    std::error_code ignored;
-    std::vector<fs::path> pythons;
-    for (fs::directory_iterator it(venv / lib, ignored), end; !ignored && it != end;
-         it.increment(ignored)) {
-      pythons.push_back(it->path());
-    }
-    std::sort(pythons.begin(), pythons.end());
-    for (const auto& python : pythons) {
-      const auto site = python / "site-packages";
-      if (!python.filename().string().starts_with("python") || !folder_exists(site)) {
-        continue;
-      }
-      std::error_code same;
-      const bool twice = std::any_of(found.begin(), found.end(), [&](const fs::path& other) {
-        return fs::equivalent(other, site, same);
-      });
-      if (!twice) {
-        found.push_back(site);
-      }
-    }
-  }
-  return found;
 }
 
 /// torch-2.11.0+cu130.dist-info
@@ -69,7 +64,7 @@ std::string assigned(const std::string& text, const std::string& name) {
 
 Result<Venv> read_venv(const fs::path& venv, const std::string& where) {
   Venv result;
-  result.site_packages = find_site_packages(venv);
+  result.site_packages = module_folders(venv);
   if (result.site_packages.empty()) {
     return mistake(fmt::format("{} is no Python environment", venv.string()), where,
                    "name the folder that holds lib/python3.*/site-packages");

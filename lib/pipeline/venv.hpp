@@ -9,6 +9,10 @@
 
 namespace cukit::pipeline {
 
+/// The folders of modules below lib and lib64 of an environment: site-packages, and Debian's own
+/// dist-packages. Sorted within each; one that is a second name of another is left out.
+std::vector<fs::path> module_folders(const fs::path& prefix);
+
 struct Venv {
   std::vector<fs::path> site_packages; ///< no two are the same folder
   /// Normalised project -> version, from the names of the *.dist-info folders.

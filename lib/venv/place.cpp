@@ -3,6 +3,7 @@
 #include "base/limits.hpp"
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
+#include "pipeline/venv.hpp"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -23,22 +24,6 @@ void add_site(const fs::path& folder, std::vector<fs::path>& sites) {
   if (!error && folder_exists(real) && std::find(sites.begin(), sites.end(), real) == sites.end()) {
     sites.push_back(std::move(real));
   }
-}
-
-/// lib and lib64 may be one folder; Debian calls its own dist-packages.
-std::vector<fs::path> sites_of(const fs::path& prefix) {
-  std::vector<fs::path> sites;
-  for (const char* lib : {"lib", "lib64"}) {
-    const auto names = list_directory(prefix / lib);
-    for (const auto& name : names.value_or(std::vector<std::string>())) {
-      if (is_python_folder(name)) {
-        for (const char* tail : {"site-packages", "dist-packages"}) {
-          add_site(prefix / lib / name / tail, sites);
-        }
-      }
-    }
-  }
-  return sites;
 }
 
 bool holds_modules(const fs::path& folder) {
@@ -115,7 +100,9 @@ Result<Place> find_place(const fs::path& path) {
     absolute = absolute.parent_path();
   }
   Place place{.prefix = prefix_of(absolute)};
-  place.sites = sites_of(place.prefix);
+  for (const auto& folder : pipeline::module_folders(place.prefix)) {
+    add_site(folder, place.sites);
+  }
   if (path_exists(place.prefix / "pyvenv.cfg")) {
     const auto text = read_file(place.prefix / "pyvenv.cfg", limits::k_manifest_bytes);
     place.sees_base = text && configured(*text, "include-system-site-packages") == "true";

@@ -120,6 +120,14 @@ TEST_F(DraftTest, a_venv_that_is_none_or_holds_no_cuda_is_an_error) {
               HasSubstr("built without CUDA"));
 }
 
+TEST_F(DraftTest, the_torch_of_a_systems_python_lies_in_dist_packages) {
+  file("usr/local/lib/python3.11/dist-packages/torch/version.py",
+       "__version__ = '2.11.0+cu130'\ncuda = '13.0'\n");
+  const auto venv = read_venv(folder_.path() / "usr/local", "test");
+  ASSERT_TRUE(venv.has_value());
+  EXPECT_EQ(torch_of(*venv, folder_.path(), "test")->version, "2.11.0+cu130");
+}
+
 TEST_F(DraftTest, two_torches_are_an_error) {
   file("venv/lib/python3.11/site-packages/torch/version.py", "cuda = '13.0'\n");
   file("venv/lib/python3.12/site-packages/torch/version.py", "cuda = '13.0'\n");
