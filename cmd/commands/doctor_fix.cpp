@@ -5,6 +5,7 @@
 #include "base/user_file.hpp"
 #include "commands/doctor_text.hpp"
 #include "commands/foreground.hpp"
+#include "model/toolkit_name.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -16,7 +17,6 @@ namespace cukit::cmd {
 namespace {
 
 constexpr const char* k_self = "/proc/self/exe";
-constexpr const char* k_manifest_file = "cukit.yaml";
 constexpr const char* k_lock_file = "cukit.lock.yaml";
 constexpr std::string_view k_written_by = "# Written by `cukit doctor --fix --yes`";
 
@@ -80,7 +80,7 @@ Result<std::optional<std::string>> read_here(const char* file) {
 }
 
 bool may_write_manifest(const std::string& text) {
-  const auto there = read_here(k_manifest_file);
+  const auto there = read_here(k_usual_manifest);
   return there && (!*there || **there == text);
 }
 
@@ -98,12 +98,12 @@ Result<void> remove_cache(const std::string& folder) {
 /// The manifest in this folder; false when another one is there.
 Result<bool> write_manifest(const std::string& text) {
   if (!may_write_manifest(text)) {
-    say(fmt::format("left alone, it exists: {}", k_manifest_file));
+    say(fmt::format("left alone, it exists: {}", k_usual_manifest));
     return false;
   }
-  if (!is_there(k_manifest_file)) {
-    CUKIT_TRY(write_user_file(k_manifest_file, text));
-    say(fmt::format("wrote {}", k_manifest_file));
+  if (!is_there(k_usual_manifest)) {
+    CUKIT_TRY(write_user_file(k_usual_manifest, text));
+    say(fmt::format("wrote {}", k_usual_manifest));
   }
   return true;
 }
@@ -128,7 +128,7 @@ std::vector<std::string> own_command(const Invocation& invocation,
 }
 
 Result<int> bring_up(const Invocation& invocation, const std::vector<std::string>& up_options) {
-  std::vector<std::string> arguments{"up", k_manifest_file};
+  std::vector<std::string> arguments{"up", k_usual_manifest};
   arguments.insert(arguments.end(), up_options.begin(), up_options.end());
   CUKIT_TRY_ASSIGN(const auto child, start_in_foreground(own_command(invocation, arguments)));
   return wait_for(child, "cukit up", invocation.stop);
@@ -136,7 +136,7 @@ Result<int> bring_up(const Invocation& invocation, const std::vector<std::string
 
 Result<std::string> variables_of_toolkit(const Invocation& invocation) {
   CUKIT_TRY_ASSIGN(const auto done,
-                   run_command({.arguments = own_command(invocation, {"env", k_manifest_file}),
+                   run_command({.arguments = own_command(invocation, {"env", k_usual_manifest}),
                                 .environment = invocation.environment},
                                invocation.stop));
   if (done.exit_code != 0) {
@@ -182,7 +182,7 @@ Result<Environment> environment_of_variables(const Invocation& invocation) {
 /// Manifest, `up` and the toolkit's variables; the exit code of `up`.
 Result<int> bring_toolkit(const Invocation& invocation, const std::string& manifest,
                           const std::vector<std::string>& up_options, std::string& lines) {
-  const bool is_new = !is_there(k_manifest_file);
+  const bool is_new = !is_there(k_usual_manifest);
   CUKIT_TRY_ASSIGN(const bool is_ours, write_manifest(manifest));
   if (!is_ours) {
     return 0;
@@ -191,8 +191,8 @@ Result<int> bring_toolkit(const Invocation& invocation, const std::string& manif
   CUKIT_TRY_ASSIGN(const int code, bring_up(invocation, up_options));
   if (code != 0 && is_new && !had_lock && !path_exists(k_lock_file)) {
     std::error_code error; // no toolkit can come of it, so it does not stay in anybody's way
-    fs::remove(k_manifest_file, error);
-    say(fmt::format("removed {} again", k_manifest_file));
+    fs::remove(k_usual_manifest, error);
+    say(fmt::format("removed {} again", k_usual_manifest));
   }
   if (code == 0) {
     CUKIT_TRY_ASSIGN(lines, variables_of_toolkit(invocation));

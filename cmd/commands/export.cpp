@@ -48,14 +48,6 @@ pipeline::ExportWish wish_of(const ExportOptions& options) {
   return {.place = options.place, .distributable_only = options.distributable_only};
 }
 
-text::Json list_of(const std::vector<std::string>& texts) {
-  auto list = text::Json::list();
-  for (const auto& text : texts) {
-    list.add(text);
-  }
-  return list;
-}
-
 /// A folder at the top with all in it counts as one; --json names each file.
 std::string left_out_text(const std::vector<std::string>& paths) {
   std::map<std::string, int> folders;
@@ -103,7 +95,7 @@ Result<void> export_oci(Invocation& invocation, const ExportOptions& options) {
                    .set("config", written.config.text())
                    .set("bytes", written.bytes)
                    .set("layers", layers)
-                   .set("left_out", list_of(done.left_out)));
+                   .set("left_out", text::Json::list(done.left_out)));
     return {};
   }
   ui::Table table;
@@ -134,7 +126,7 @@ Result<void> export_tar(Invocation& invocation, const ExportOptions& options) {
                    .set("digest", packed.digest.text())
                    .set("content", packed.content.text())
                    .set("bytes", packed.size)
-                   .set("left_out", list_of(done.left_out)));
+                   .set("left_out", text::Json::list(done.left_out)));
   } else {
     ui::print(fmt::format("{}: {}, {}\n  use it  tar -C / -xf {}\n", printable(options.target),
                           human_bytes(packed.size), packed.digest.text(),

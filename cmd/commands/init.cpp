@@ -12,10 +12,8 @@ namespace cukit::cmd {
 
 namespace {
 
-constexpr const char* k_usual_file = "cukit.yaml";
-
 struct InitOptions {
-  std::string output = k_usual_file;
+  std::string output = k_usual_manifest;
   std::string name;
   std::string venv;
   std::string from_lock;
@@ -55,10 +53,10 @@ std::string draft_name(const InitOptions& options) {
   if (!options.name.empty()) {
     return options.name;
   }
-  const auto file = absolute_path(options.output == "-" ? k_usual_file : options.output)
-                        .value_or(k_usual_file); // a working folder that is gone has no name
-  auto name = as_name(file.filename() == k_usual_file ? file.parent_path().filename().string()
-                                                      : file.stem().string());
+  const auto file = absolute_path(options.output == "-" ? k_usual_manifest : options.output)
+                        .value_or(k_usual_manifest); // a working folder that is gone has no name
+  auto name = as_name(file.filename() == k_usual_manifest ? file.parent_path().filename().string()
+                                                          : file.stem().string());
   return name.empty() ? "cukit" : name;
 }
 

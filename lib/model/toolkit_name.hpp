@@ -14,6 +14,9 @@ constexpr std::string_view k_toolkit_name_rule =
 /// No path, no option and no file of a manifest is spelled like a name.
 bool is_toolkit_name(std::string_view text);
 
+/// What a project's manifest is called where nobody chose a name.
+inline constexpr const char* k_usual_manifest = "cukit.yaml";
+
 /// A word that ends so is a manifest (or a lock), wherever it lies.
 bool is_manifest_file(std::string_view text);
 

@@ -32,11 +32,9 @@ public:
     return counts;
   }
   [[nodiscard]] std::size_t count(const std::string& component) const {
-    const auto known =
-        std::find_if(components_->begin(), components_->end(),
-                     [&](const knowledge::Component& one) { return one.name == component; });
+    const auto* known = knowledge::find_component(*components_, component);
     std::size_t most = 0;
-    if (known != components_->end()) {
+    if (known != nullptr) {
       auto names = known->redist.names;
       names.push_back(known->project_of(release_));
       for (const char* source : {"redist", "wheels"}) {
@@ -68,14 +66,6 @@ private:
   const std::vector<knowledge::ReleaseTable>* tables_ = nullptr;
   const std::vector<knowledge::Component>* components_ = nullptr;
 };
-
-Result<const lock::PlatformLock*> part_for(const Session& session, const lock::Lock& lock) {
-  const auto* part = lock.find(session.platform());
-  if (part == nullptr) {
-    return fail(ErrorCode::expected_no, "the lock is not for {}", session.platform().text());
-  }
-  return part;
-}
 
 Result<void> check_whole(const assemble::Tree& tree, const std::stop_token& stop) {
   CUKIT_TRY_ASSIGN(const auto differences, assemble::verify(tree, stop));
@@ -222,7 +212,7 @@ Result<void> check_empty(const fs::path& folder) {
 
 Result<ExportedTree> export_tree(Session& session, const lock::Lock& lock, const ExportWish& wish) {
   CUKIT_TRY_ASSIGN(const auto root, root_of(wish.place));
-  CUKIT_TRY_ASSIGN(const auto* part, part_for(session, lock));
+  CUKIT_TRY_ASSIGN(const auto* part, part_of(session, lock));
   CUKIT_TRY_ASSIGN(auto built, ensure_tree(session, lock));
   CUKIT_TRY(check_whole(built.tree, session.stop));
   CUKIT_TRY_ASSIGN(const auto owner_of, owners(session, lock, *part));

@@ -1,5 +1,7 @@
 #include "pipeline/nearest.hpp"
 
+#include "model/toolkit_name.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,8 +9,6 @@
 namespace cukit::pipeline {
 
 namespace {
-
-constexpr const char* k_project_manifest = "cukit.yaml";
 
 std::optional<struct ::stat> look(const fs::path& path) {
   struct ::stat found = {};
@@ -40,9 +40,9 @@ std::optional<fs::path> nearest_manifest(const fs::path& folder, const fs::path&
     if (!own || own->st_uid != ::geteuid()) {
       return std::nullopt;
     }
-    const auto file = look(at / k_project_manifest);
+    const auto file = look(at / k_usual_manifest);
     if (file && S_ISREG(file->st_mode) && file->st_uid == ::geteuid()) {
-      return at / k_project_manifest;
+      return at / k_usual_manifest;
     }
     if ((last && is_same(*own, *last)) || at == at.root_path() || is_mount_root(at, *own)) {
       return std::nullopt;

@@ -13,8 +13,6 @@
 
 namespace cukit::pipeline {
 
-namespace {
-
 Result<const lock::PlatformLock*> part_of(const Session& session, const lock::Lock& lock) {
   const auto* part = lock.find(session.platform());
   if (part == nullptr) {
@@ -36,6 +34,8 @@ Result<const lock::PlatformLock*> part_of(const Session& session, const lock::Lo
   }
   return part;
 }
+
+namespace {
 
 Result<assemble::Tree> build_into(Session& session, const lock::Lock& lock,
                                   const lock::PlatformLock& part, const fs::path& folder,

@@ -12,6 +12,9 @@ namespace cukit::pipeline {
 /// could change what the system store has of it.
 Result<assemble::Tree> open_standing(const store::Home& home, const Sha256& id);
 
+/// What the lock has for this run's platform; code expected_no when that is nothing.
+Result<const lock::PlatformLock*> part_of(const Session& session, const lock::Lock& lock);
+
 /// The tree of the lock's platform; `made` tells whether it was built now.
 struct Built {
   assemble::Tree tree;
