@@ -269,14 +269,10 @@ void add_clash(text::Json& json, const std::vector<resolve::Demand>& clash,
   }
   auto ways = text::Json::list();
   for (const auto& way : ways_out) {
-    auto steps = text::Json::list();
-    for (const auto& step : way.steps) {
-      steps.add(step);
-    }
     ways.add(text::Json::object()
                  .set("change", way.change)
                  .set("result", way.result)
-                 .set("steps", steps));
+                 .set("steps", text::Json::list(way.steps)));
   }
   json.set("demands", demands).set("ways_out", ways);
 }

@@ -1,6 +1,7 @@
 #include "run_log.hpp"
 
 #include "base/kept_file.hpp"
+#include "base/utc.hpp"
 
 #include <ctime>
 #include <fcntl.h>
@@ -13,17 +14,9 @@ namespace {
 constexpr std::uint64_t k_full = 256U << 10U;
 constexpr std::uint64_t k_longest = 64U << 10U;
 
-std::string now() {
-  const std::time_t seconds = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
-}
-
 std::string line_of(const Invocation& invocation, int exit_code) {
   auto json = text::Json::object()
-                  .set("time", now())
+                  .set("time", utc_text(std::time(nullptr)))
                   .set("version", CUKIT_VERSION)
                   .set("command", invocation.command)
                   .set("exit_code", exit_code);

@@ -110,15 +110,11 @@ text::Json garbage_json(const pipeline::Garbage& garbage) {
 
 void print_gc(const Invocation& invocation, const pipeline::Collected& done, bool dry_run) {
   if (invocation.options.json) {
-    auto in_use = text::Json::list();
-    for (const auto& one : done.in_use) {
-      in_use.add(one);
-    }
     print_json(text::Json::object()
                    .set("schema", "cukit.gc/1")
                    .set("dry_run", dry_run)
                    .set("removed", garbage_json(done.removed))
-                   .set("in_use", in_use));
+                   .set("in_use", text::Json::list(done.in_use)));
     return;
   }
   std::string out;
@@ -156,13 +152,9 @@ Result<void> run_gc(Invocation& invocation, const Options& options) {
 text::Json usage_json(const store::Home& home, const pipeline::DiskUsage& usage) {
   auto trees = text::Json::list();
   for (const auto& tree : usage.trees) {
-    auto names = text::Json::list();
-    for (const auto& name : tree.names) {
-      names.add(name);
-    }
     trees.add(text::Json::object()
                   .set("id", tree.id)
-                  .set("names", names)
+                  .set("names", text::Json::list(tree.names))
                   .set("files", tree.files)
                   .set("bytes", tree.bytes)
                   .set("own_bytes", tree.own_bytes));

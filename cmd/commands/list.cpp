@@ -1,4 +1,5 @@
 #include "base/strings.hpp"
+#include "base/utc.hpp"
 #include "commands/summary.hpp"
 #include "lock/head.hpp"
 #include "names/mend.hpp"
@@ -25,10 +26,8 @@ struct Row {
 };
 
 std::string day(std::int64_t seconds) {
-  const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+  const auto text = utc_text(seconds);
+  return text.substr(0, text.find('T'));
 }
 
 /// Not held: each hold needs a descriptor, and a process has 1,024 of them.

@@ -143,14 +143,10 @@ text::Json matrix_json(const ServiceMatrix& matrix, const std::string& driver) {
       }
       cells.set(matrix.releases[i].minor.major_minor(), std::move(forms));
     }
-    auto products = text::Json::list();
-    for (const auto& product : row.products) {
-      products.add(product);
-    }
     gpus.add(text::Json::object()
                  .set("target", row.target.sm())
                  .set("architecture", row.architecture)
-                 .set("products", products)
+                 .set("products", text::Json::list(row.products))
                  .set("compiles", cells));
   }
   return text::Json::object()

@@ -63,15 +63,11 @@ Result<int> run_licences(Invocation& invocation, const std::string& toolkit) {
   if (invocation.options.json) {
     auto list = text::Json::list();
     for (const auto& row : rows) {
-      auto files = text::Json::list();
-      for (const auto& file : row.files) {
-        files.add(file);
-      }
       list.add(text::Json::object()
                    .set("component", row.component)
                    .set("version", row.version)
                    .set("licence", row.licence)
-                   .set("files", files));
+                   .set("files", text::Json::list(row.files)));
     }
     auto json = text::Json::object()
                     .set("schema", "cukit.licences/1")
@@ -79,11 +75,7 @@ Result<int> run_licences(Invocation& invocation, const std::string& toolkit) {
                     .set("redistribution", exports::k_redistribution)
                     .set("licences", list);
     if (may_go) {
-      auto paths = text::Json::list();
-      for (const auto& path : *may_go) {
-        paths.add(path);
-      }
-      json.set("distributable", paths);
+      json.set("distributable", text::Json::list(*may_go));
     }
     print_json(json);
     return 0;

@@ -98,14 +98,6 @@ std::string pins_text(const ui::Terminal& terminal, const venv::Inventory& inven
   return "pins\n" + table.print(terminal, "    ");
 }
 
-text::Json strings_json(const std::vector<std::string>& list) {
-  auto out = text::Json::list();
-  for (const auto& item : list) {
-    out.add(item);
-  }
-  return out;
-}
-
 text::Json folder_json(const venv::Inventory& inventory, const venv::CudaFolder& folder) {
   auto counts = text::Json::object();
   for (const auto& [state, count] : folder.count) {
@@ -120,7 +112,7 @@ text::Json folder_json(const venv::Inventory& inventory, const venv::CudaFolder&
     odd.add(text::Json::object()
                 .set("path", file.path)
                 .set("state", name_of(file.state))
-                .set("owners", strings_json(file.owners))
+                .set("owners", text::Json::list(file.owners))
                 .set("bytes_of", file.bytes_of));
   }
   auto parts = text::Json::list();
@@ -191,7 +183,7 @@ text::Json venv_show_json(const VenvView& view) {
                     .set("version", dist.version)
                     .set("installer", dist.installer)
                     .set("files", static_cast<std::uint64_t>(dist.files.size()))
-                    .set("requires", strings_json(dist.requirements)));
+                    .set("requires", text::Json::list(dist.requirements)));
     }
   }
   auto folders = text::Json::list();
@@ -218,7 +210,7 @@ text::Json venv_show_json(const VenvView& view) {
       .set("pins", pins)
       .set("troubles", troubles_json(view.troubles))
       .set("wired", wiring_json(view.wiring))
-      .set("notes", strings_json(inventory.notes));
+      .set("notes", text::Json::list(inventory.notes));
 }
 
 std::string venv_show_text(const ui::Terminal& terminal, const VenvView& view) {

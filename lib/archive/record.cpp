@@ -1,9 +1,8 @@
 #include "archive/record.hpp"
 
 #include "base/limits.hpp"
+#include "base/number.hpp"
 #include "base/strings.hpp"
-
-#include <charconv>
 
 namespace cukit::archive {
 
@@ -107,13 +106,10 @@ Result<RecordRow> parse_row(const std::vector<std::string>& fields, int line) {
     }
   }
   if (!fields[2].empty()) {
-    std::uint64_t size = 0;
-    const char* end = fields[2].data() + fields[2].size();
-    const auto [stopped, error] = std::from_chars(fields[2].data(), end, size);
-    if (error != std::errc() || stopped != end) {
+    row.size = whole_number(fields[2]);
+    if (!row.size) {
       return wrong("a size that is no number,", fields[2]);
     }
-    row.size = size;
   }
   return row;
 }

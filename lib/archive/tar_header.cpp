@@ -1,10 +1,10 @@
 #include "archive/tar_header.hpp"
 
 #include "archive/refuse.hpp"
+#include "base/number.hpp"
 #include "base/strings.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace cukit::archive::tar {
 
@@ -42,14 +42,6 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   }
   const bool ended = text.find_first_not_of(std::string_view(" \0", 2)) == std::string_view::npos;
   return ended ? std::optional(value) : std::nullopt;
-}
-
-std::optional<std::uint64_t> parse_decimal(std::string_view text) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  return !text.empty() && parsed.ec == std::errc() && parsed.ptr == end ? std::optional(value)
-                                                                        : std::nullopt;
 }
 
 Result<void> set_once(std::optional<std::string>& target, std::string_view key,
@@ -91,7 +83,7 @@ Result<void> apply(Records& records, std::string_view key, std::string_view valu
     return set_once(records.link, key, value, where);
   }
   if (key == "size") {
-    const auto size = parse_decimal(value);
+    const auto size = whole_number(value);
     if (!size || records.size) {
       return refuse_archive(where, "an extended header of the tar file has {}",
                             size ? "two sizes" : "a size that is no number");
@@ -132,7 +124,7 @@ Result<Records> parse_records(std::string_view payload, bool is_global, const st
   Records records;
   while (!payload.empty()) {
     const auto space = payload.find(' ');
-    const auto length = parse_decimal(payload.substr(0, std::min(space, payload.size())));
+    const auto length = whole_number(payload.substr(0, std::min(space, payload.size())));
     if (!length || *length <= space + 1 || *length > payload.size()) {
       return refuse_archive(where, "a record of an extended header in the tar file has no length "
                                    "that fits");

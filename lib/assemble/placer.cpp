@@ -15,10 +15,12 @@ namespace cukit::assemble {
 
 namespace {
 
-constexpr std::size_t k_copy_bytes = 1U << 20U;
+std::string what_cannot_be_done(const TreeFile& file) {
+  return fmt::format("cannot put {} into the tree", file.path.text());
+}
 
 tl::unexpected<Error> cannot_place(int number, const TreeFile& file) {
-  return fail_errno(number, "cannot put {} into the tree", file.path.text());
+  return fail_errno(number, "{}", what_cannot_be_done(file));
 }
 
 /// Numbers that mean "these file systems never do that", not "this file cannot have it".
@@ -34,23 +36,6 @@ bool is_for_this_file(int number) {
          number == ETXTBSY || number == EINVAL;
 }
 
-Result<void> copy_by_hand(int from, int to, const TreeFile& file) {
-  std::string buffer(k_copy_bytes, '\0');
-  while (true) {
-    const ssize_t count = ::read(from, buffer.data(), buffer.size());
-    if (count < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      return cannot_place(errno, file);
-    }
-    if (count == 0) {
-      return {};
-    }
-    CUKIT_TRY(write_all(to, std::string_view(buffer.data(), static_cast<std::size_t>(count))));
-  }
-}
-
 Result<void> copy_in_kernel(int from, int to, const TreeFile& file) {
   std::uint64_t left = file.size;
   while (left > 0) {
@@ -60,13 +45,13 @@ Result<void> copy_in_kernel(int from, int to, const TreeFile& file) {
       continue;
     }
     if (count < 0 && (is_never(errno) || is_for_this_file(errno))) {
-      return copy_by_hand(from, to, file);
+      return copy_bytes(from, to, what_cannot_be_done(file));
     }
     if (count < 0) {
       return cannot_place(errno, file);
     }
     if (count == 0) { // some file systems of the kernel's own say 0 instead of refusing
-      return copy_by_hand(from, to, file);
+      return copy_bytes(from, to, what_cannot_be_done(file));
     }
     left -= static_cast<std::uint64_t>(count);
   }

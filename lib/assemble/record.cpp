@@ -18,9 +18,8 @@
 #include "assemble/record.hpp"
 
 #include "assemble/normalise.hpp"
+#include "base/number.hpp"
 #include "base/strings.hpp"
-
-#include <charconv>
 
 namespace cukit::assemble {
 
@@ -88,11 +87,11 @@ Result<TreeFile> read_file_line(std::string_view line, const std::string& file) 
     return damaged(file, "a line is no file");
   }
   result.executable = fields[0] == "0555";
-  const char* const end = fields[1].data() + fields[1].size();
-  const auto parsed = std::from_chars(fields[1].data(), end, result.size);
-  if (parsed.ec != std::errc() || parsed.ptr != end) {
+  const auto size = whole_number(fields[1]);
+  if (!size) {
     return damaged(file, "a size is no number");
   }
+  result.size = *size;
   CUKIT_TRY_ASSIGN(result.sha256, Sha256::parse(fields[2]));
   return result;
 }

@@ -140,6 +140,23 @@ Result<void> write_all(int fd, std::string_view bytes) {
   return {};
 }
 
+Result<void> copy_bytes(int from, int to, std::string_view what) {
+  std::string buffer(1U << 20U, '\0');
+  while (true) {
+    const ssize_t count = ::read(from, buffer.data(), buffer.size());
+    if (count < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return fail_errno(errno, "{}", what);
+    }
+    if (count == 0) {
+      return {};
+    }
+    CUKIT_TRY(write_all(to, std::string_view(buffer).substr(0, static_cast<std::size_t>(count))));
+  }
+}
+
 namespace {
 
 /// Makes `temporary` with these bytes. The result keeps it locked; closed: a sweep was faster.

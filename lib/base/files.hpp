@@ -24,6 +24,9 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit);
 
 /// Writes all bytes or reports why not.
 Result<void> write_all(int fd, std::string_view bytes);
+/// Writes what is left to read of `from` to `to`; `what` says what cannot be done when reading
+/// fails.
+Result<void> copy_bytes(int from, int to, std::string_view what);
 
 /// Replaces `path` in one step: temporary file beside it, fsync, rename, fsync of the folder.
 /// Afterwards the file holds either the old or the new bytes, whatever happens.

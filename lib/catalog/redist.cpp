@@ -1,10 +1,10 @@
 #include "catalog/redist.hpp"
 
+#include "base/number.hpp"
 #include "base/strings.hpp"
 #include "text/json.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace cukit::catalog {
 
@@ -115,9 +115,8 @@ private:
     result.path = *std::move(parsed);
     // In every manifest so far the size is text; a number would have lost digits above 2^53 in
     // other people's tools already.
-    const auto size = value.text_of("size");
-    const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), result.size);
-    if (error != std::errc() || end != size.data() + size.size() || result.size == 0) {
+    result.size = whole_number(value.text_of("size")).value_or(0);
+    if (result.size == 0) {
       return refuse(at + ".size", "is no number of bytes in a string");
     }
     const auto digest = value.text_of("sha256");

@@ -1,11 +1,11 @@
 // Python environments by their files: what is installed, which wheels pin what, who overwrote whom.
+#include "base/number.hpp"
 #include "base/strings.hpp"
 #include "host/elf_facts.hpp"
 #include "host/scan.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <unordered_map>
 
 namespace cukit::host {
@@ -94,15 +94,7 @@ template <typename Use> void for_each_row(std::string_view text, const Use& use)
     if (line.empty() || line.front() == '"' || first == std::string_view::npos) {
       continue;
     }
-    RecordRow row{.path = line.substr(0, first), .size = {}};
-    std::uint64_t size = 0;
-    const auto digits = line.substr(last + 1);
-    if (const auto [at, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), size);
-        error == std::errc() && at == digits.data() + digits.size() && !digits.empty()) {
-      row.size = size;
-    }
-    use(row);
+    use(RecordRow{.path = line.substr(0, first), .size = whole_number(line.substr(last + 1))});
   }
 }
 

@@ -1,26 +1,16 @@
 #include "http/head.hpp"
 
+#include "base/number.hpp"
 #include "base/strings.hpp"
 #include "http/client.hpp"
-
-#include <charconv>
 
 namespace cukit::http {
 
 namespace {
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-    return std::nullopt;
-  }
-  return value;
-}
-
 int parse_status(std::string_view line) {
   const auto words = split_words(line);
-  const auto number = words.size() < 2 ? std::nullopt : parse_number(words[1]);
+  const auto number = words.size() < 2 ? std::nullopt : whole_number(words[1]);
   return number && *number < 1000 ? static_cast<int>(*number) : 0;
 }
 
@@ -37,11 +27,11 @@ std::optional<ContentRange> parse_content_range(std::string_view value) {
   if (dash == std::string_view::npos || slash == std::string_view::npos || slash < dash) {
     return std::nullopt;
   }
-  const auto first = parse_number(value.substr(0, dash));
-  const auto last = parse_number(value.substr(dash + 1, slash - dash - 1));
+  const auto first = whole_number(value.substr(0, dash));
+  const auto last = whole_number(value.substr(dash + 1, slash - dash - 1));
   const auto total = value.substr(slash + 1);
   ContentRange range;
-  range.total = parse_number(total);
+  range.total = whole_number(total);
   if (!first || !last || *first > *last ||
       (total != "*" && (!range.total || *range.total <= *last))) {
     return std::nullopt;
@@ -79,7 +69,7 @@ void Head::take_line(std::string_view line) {
   } else if (name == "www-authenticate") {
     asks_for_login = !value.empty();
   } else if (name == "content-length") {
-    content_length = parse_number(value);
+    content_length = whole_number(value);
   } else if (name == "content-range") {
     content_range = parse_content_range(value);
   }

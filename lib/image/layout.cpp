@@ -180,15 +180,6 @@ private:
 
 } // namespace
 
-std::string time_text(std::int64_t seconds) {
-  const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts = {};
-  ::gmtime_r(&time, &parts);
-  char text[32] = {};
-  const auto size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text, size};
-}
-
 Result<WrittenImage> write_layout(const Image& image, const fs::path& folder, ThreadPool& pool,
                                   const std::stop_token& stop) {
   return Writer(image, folder, pool, stop).write();

@@ -37,9 +37,6 @@ struct WrittenImage {
   std::uint64_t bytes = 0; ///< of all blobs, the base's included
 };
 
-/// Seconds since 1970 as RFC 3339 has them in UTC.
-std::string time_text(std::int64_t seconds);
-
 /// Fills `folder`, which is there and empty. Nothing is synced.
 Result<WrittenImage> write_layout(const Image& image, const fs::path& folder, ThreadPool& pool,
                                   const std::stop_token& stop);

@@ -1,21 +1,20 @@
 // releases.yaml, gpus.yaml, products.yaml, pytorch.yaml, pins.sha256
+#include "base/number.hpp"
 #include "base/strings.hpp"
 #include "knowledge/parse.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace cukit::knowledge {
 
 namespace {
 
 Result<int> parse_number(const std::string& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < 0) {
+  const auto value = whole_number<int>(text);
+  if (!value || *value < 0) {
     return fail(ErrorCode::usage, "`{}` is no number", printable(text.substr(0, 100)));
   }
-  return value;
+  return *value;
 }
 
 std::optional<Version> version(text::Fields& fields, std::string_view key) {

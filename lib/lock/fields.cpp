@@ -1,9 +1,9 @@
 #include "lock/fields.hpp"
 
+#include "base/number.hpp"
 #include "base/strings.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace cukit::lock {
 
@@ -96,10 +96,8 @@ std::uint64_t Fields::number(std::string_view key) {
     return 0;
   }
   const auto& text = found->scalar;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value == 0 ||
-      text.front() == '0') {
+  const auto value = whole_number(text).value_or(0);
+  if (value == 0 || text.front() == '0') {
     mistakes_.add(found->at,
                   fmt::format("`{}` must be a whole number above 0, not `{}`", key, shown(text)));
     return 0;

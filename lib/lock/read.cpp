@@ -1,11 +1,11 @@
 #include "base/limits.hpp"
+#include "base/number.hpp"
 #include "base/strings.hpp"
 #include "lock/fields.hpp"
 #include "lock/head.hpp"
 #include "model/relative_path.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 namespace cukit::lock {
@@ -378,10 +378,8 @@ void read_assembly(Fields& top, Lock& lock) {
     return;
   }
   const auto& text = node->scalar;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1 ||
-      text.front() == '0') {
+  const int value = whole_number<int>(text).value_or(0);
+  if (value < 1 || text.front() == '0') {
     top.mistake(node->at, "`assembly` must be a whole number above 0");
   } else if (value > k_assembly) {
     top.mistake(node->at,

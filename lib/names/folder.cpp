@@ -2,13 +2,13 @@
 
 #include "base/kept_file.hpp"
 #include "base/limits.hpp"
+#include "base/number.hpp"
 #include "base/stale.hpp"
 #include "base/strings.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,9 +68,7 @@ Result<void> check_name(std::string_view name) {
 }
 
 int number_of(std::string_view text) {
-  int number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return status == std::errc() && end == text.data() + text.size() && number > 0 ? number : 0;
+  return std::max(0, whole_number<int>(text).value_or(0));
 }
 
 Result<void> check_place(const fs::path& folder) {

@@ -1,10 +1,10 @@
 #include "store/home_check.hpp"
 
 #include "base/kept_file.hpp"
+#include "base/number.hpp"
 #include "base/strings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 
 namespace cukit::store {
@@ -14,9 +14,8 @@ namespace {
 Result<void> check_version(const fs::path& file) {
   CUKIT_TRY_ASSIGN(const std::string text, read_kept(file, 64));
   const std::string_view digits = trim(text);
-  int version = 0;
-  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
-  if (status != std::errc() || end != digits.data() + digits.size() || version < 1) {
+  const int version = whole_number<int>(digits).value_or(0);
+  if (version < 1) {
     auto error = Error{.code = ErrorCode::host,
                        .message = fmt::format("`{}` is no version of a layout", printable(digits)),
                        .where = file.string()};

@@ -6,10 +6,10 @@
 //     end <TAB> SHA256                           of all bytes before this line
 #include "store/index.hpp"
 
+#include "base/number.hpp"
 #include "base/strings.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace cukit::store {
 
@@ -43,11 +43,11 @@ Result<EntryFile> read_line(std::string_view line, bool may_be_link, const std::
     return entry;
   }
   entry.executable = fields[0] == k_executable;
-  const char* const end = fields[1].data() + fields[1].size();
-  const auto parsed = std::from_chars(fields[1].data(), end, entry.size);
-  if (parsed.ec != std::errc() || parsed.ptr != end) {
+  const auto size = whole_number(fields[1]);
+  if (!size) {
     return damaged(file, "a size is no number");
   }
+  entry.size = *size;
   CUKIT_TRY_ASSIGN(entry.sha256, Sha256::parse(fields[2]));
   return entry;
 }

@@ -114,6 +114,14 @@ private:
 
 } // namespace
 
+Json Json::list(const std::vector<std::string>& texts) {
+  auto result = list();
+  for (const auto& text : texts) {
+    result.add(text);
+  }
+  return result;
+}
+
 Json::Json(std::uint64_t value)
     : kind_(value <= k_int64_max ? Kind::integer : Kind::real),
       integer_(value <= k_int64_max ? static_cast<std::int64_t>(value) : 0),

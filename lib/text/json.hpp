@@ -27,6 +27,7 @@ public:
   Json(std::string_view value) : Json(std::string(value)) {}
   Json(const char* value) : Json(std::string(value)) {}
   static Json list() { return of(Kind::list); }
+  static Json list(const std::vector<std::string>& texts);
   static Json object() { return of(Kind::object); }
 
   static Result<Json> parse(std::string_view bytes, const std::string& name);

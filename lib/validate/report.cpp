@@ -38,14 +38,6 @@ text::Json run_json(const RunResult& run) {
       .set("numbers", std::move(numbers));
 }
 
-text::Json list_of(const std::vector<std::string>& texts) {
-  auto list = text::Json::list();
-  for (const auto& text : texts) {
-    list.add(text);
-  }
-  return list;
-}
-
 std::vector<std::string> texts(const text::Json& json, std::string_view key) {
   std::vector<std::string> result;
   if (const auto* list = json.find(key)) {
@@ -130,8 +122,8 @@ text::Json Report::json() const {
       .set("release", release)
       .set("host_compiler", host_compiler)
       .set("driver", driver)
-      .set("gpus", list_of(gpus))
-      .set("gpu_uuids", list_of(gpu_uuids))
+      .set("gpus", text::Json::list(gpus))
+      .set("gpu_uuids", text::Json::list(gpu_uuids))
       .set("counts", std::move(counts))
       .set("builds", std::move(build_list))
       .set("runs", std::move(run_list));

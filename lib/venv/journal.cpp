@@ -1,13 +1,14 @@
 #include "venv/journal.hpp"
 
 #include "base/limits.hpp"
+#include "base/number.hpp"
 #include "base/sha256.hpp"
 #include "base/strings.hpp"
+#include "base/utc.hpp"
 #include "model/relative_path.hpp"
 #include "text/json.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 #include <fcntl.h>
 #include <set>
@@ -22,15 +23,6 @@ constexpr std::uint64_t k_journal_bytes = 64U << 20U;
 
 fs::path generations(const Place& place) {
   return place.state() / "gen";
-}
-
-std::string now_text() {
-  const auto now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  const auto length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text, length};
 }
 
 /// The environment that a generation is of, without links.
@@ -49,17 +41,13 @@ Result<void> write_journal(const Journal& journal) {
                  .set("before", row.before)
                  .set("after", row.after));
   }
-  auto folders = text::Json::list();
-  for (const auto& folder : journal.folders) {
-    folders.add(folder);
-  }
   CUKIT_TRY_ASSIGN(const auto prefix, prefix_of_generation(journal.folder));
   const auto json = text::Json::object()
                         .set("schema", "cukit.venv-journal/1")
                         .set("site", journal.site.lexically_relative(prefix).string())
                         .set("what", journal.what)
                         .set("time", journal.time)
-                        .set("folders", folders)
+                        .set("folders", text::Json::list(journal.folders))
                         .set("rows", rows);
   return write_file_atomic(journal.folder / "journal.json", json.dump() + "\n");
 }
@@ -107,9 +95,7 @@ Result<std::vector<int>> numbers(const Place& place) {
   }
   CUKIT_TRY_ASSIGN(const auto names, list_directory(generations(place)));
   for (const auto& name : names) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error == std::errc() && end == name.data() + name.size() && number > 0) {
+    if (const int number = whole_number<int>(name).value_or(0); number > 0) {
       result.push_back(number);
     }
   }
@@ -332,7 +318,7 @@ Result<Journal> begin(const Place& place, const fs::path& site) {
                   .folder = {},
                   .site = site,
                   .what = {},
-                  .time = now_text(),
+                  .time = utc_text(std::time(nullptr)),
                   .rows = {}};
   journal.folder = generations(place) / std::to_string(journal.number);
   CUKIT_TRY(make_directories(journal.folder / "new"));

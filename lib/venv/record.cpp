@@ -1,10 +1,10 @@
 #include "venv/record.hpp"
 
 #include "archive/record.hpp"
+#include "base/number.hpp"
 #include "base/strings.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace cukit::venv {
 
@@ -61,14 +61,6 @@ std::string urlsafe_base64(const Sha256& digest) {
   return count == 0 ? out : out + digits[bits << (6 - count) & 63U];
 }
 
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty()
-             ? std::optional(value)
-             : std::nullopt;
-}
-
 } // namespace
 
 void for_each_row(std::string_view record,
@@ -91,7 +83,7 @@ void for_each_row(std::string_view record,
     use({.path = std::move(taken->path),
          .sha256 = digest.starts_with(prefix) ? archive::decode_digest(digest.substr(prefix.size()))
                                               : std::nullopt,
-         .size = number(taken->rest.substr(comma + 1))});
+         .size = whole_number(taken->rest.substr(comma + 1))});
   }
 }
 

@@ -18,23 +18,6 @@ namespace {
 
 constexpr const char* k_installer = "cukit\n";
 
-Result<void> copy_bytes(int from, int to) {
-  std::string buffer(1U << 20U, '\0');
-  while (true) {
-    const auto count = ::read(from, buffer.data(), buffer.size());
-    if (count < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      return fail_errno(errno, "cannot read a file of the store");
-    }
-    if (count == 0) {
-      return {};
-    }
-    CUKIT_TRY(write_all(to, std::string_view(buffer).substr(0, static_cast<std::size_t>(count))));
-  }
-}
-
 /// A file of its own with the bytes of another: shared until somebody writes, where the file system
 /// can do that.
 Result<void> clone(const fs::path& from, const fs::path& to, bool executable) {
@@ -42,7 +25,8 @@ Result<void> clone(const fs::path& from, const fs::path& to, bool executable) {
   CUKIT_TRY_ASSIGN(const Fd source, open_file(from, O_RDONLY | O_NOFOLLOW));
   CUKIT_TRY_ASSIGN(Fd target, open_file(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   if (::ioctl(target.get(), FICLONE, source.get()) != 0) {
-    if (auto copied = copy_bytes(source.get(), target.get()); !copied) {
+    if (auto copied = copy_bytes(source.get(), target.get(), "cannot read a file of the store");
+        !copied) {
       return tl::unexpected<Error>(
           std::move(copied.error()).under(fmt::format("cannot write {}", to.string())));
     }
