@@ -2,6 +2,8 @@
 #pragma once
 
 #include "base/child.hpp"
+#include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "base/strings.hpp"
 #include "doctor/doctor.hpp"
 #include "support/fake_root.hpp"
@@ -31,6 +33,33 @@ inline void PrintTo(const Case& one, std::ostream* out) {
   *out << one.id;
 }
 
+/// With CUKIT_KEEP_SCENES=FOLDER every scene is kept as `cukit doctor` takes it (compare.py reads
+/// it): the snapshot, the log and a question's options.
+inline void keep_scene(const std::string& snapshot, const std::string& log, const Question& asked) {
+  const char* folder = std::getenv("CUKIT_KEEP_SCENES");
+  if (folder == nullptr) {
+    return;
+  }
+  std::string options;
+  for (const auto& gpu : asked.gpus) {
+    options += "--gpu\n" + gpu.sm() + "\n";
+  }
+  for (const auto& consumer : asked.consumers) {
+    options += "--consumer\n" + consumer + "\n";
+  }
+  if (asked.driver) {
+    options += "--driver\n" + asked.driver->text() + "\n";
+  }
+  const auto name = sha256_of(snapshot + log + options).hex();
+  const std::pair<const char*, const std::string*> parts[] = {
+      {".json", &snapshot}, {".log", &log}, {".args", &options}};
+  for (const auto& [ending, text] : parts) {
+    if (!text->empty()) {
+      EXPECT_TRUE(write_file_atomic(fs::path(folder) / (name + ending), *text));
+    }
+  }
+}
+
 inline Diagnosis diagnosis_of(const Scene& scene) {
   const auto knowledge = knowledge::Knowledge::embedded();
   auto question = scene.question;
@@ -51,7 +80,9 @@ inline Diagnosis diagnosis_of(const Scene& scene) {
                                              .clues = clues(knowledge).value(),
                                              .ask_devices = false});
   // through JSON, so that what a bug report carries is enough
-  auto again = host::snapshot_from_json(host::to_json(snapshot), "snapshot");
+  const auto written = host::to_json(snapshot);
+  keep_scene(written.dump(), scene.log, scene.question);
+  auto again = host::snapshot_from_json(written, "snapshot");
   EXPECT_TRUE(again.has_value());
   auto result = diagnose(again.value(), question, knowledge);
   EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);
