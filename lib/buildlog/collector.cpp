@@ -1,6 +1,7 @@
 #include "buildlog/collector.hpp"
 
 #include "base/strings.hpp"
+#include "buildlog/demands.hpp"
 #include "buildlog/lines.hpp"
 #include "buildlog/special.hpp"
 #include "buildlog/versions.hpp"
@@ -167,6 +168,9 @@ void Collector::close_block() {
     if (!best && roles_[word].role == Role::form) {
       best = forms_.match(roles_[word].index, head, text);
     }
+  }
+  if (!best) {
+    best = demanded_version(head, text);
   }
   if (!best) {
     best = Failure{.tool = "CMake", .thing = Thing::other};

@@ -1,6 +1,7 @@
 // What the lines of a log add to its facts.
 #include "base/strings.hpp"
 #include "buildlog/collector.hpp"
+#include "buildlog/demands.hpp"
 #include "buildlog/lines.hpp"
 #include "buildlog/special.hpp"
 
@@ -47,6 +48,10 @@ void Collector::take_failures(string_view raw) {
       keep_failure(*std::move(failure), head, raw);
       return;
     }
+  }
+  if (auto failure = demanded_version(head, head.text)) {
+    keep_failure(*std::move(failure), head, raw);
+    return;
   }
   const bool is_make = head.tool == "make" && head.text.starts_with("*** ") &&
                        head.text.find("Waiting for unfinished") == k_none;

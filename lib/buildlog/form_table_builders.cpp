@@ -62,6 +62,8 @@ constexpr std::array k_builder_forms = {
     Form{"CMake", "CMAKE_CUDA_ARCHITECTURES: {n} is not one of", target, State::unknown, k_line},
     Form{"CMake", "CUDA_ARCHITECTURES is set to '{n}', but no GPU was detected", target, State::missing, k_line},
     Form{"CMake", "is set to '{n}', but no NVIDIA GPU was detected", target, State::missing, k_line},
+    Form{"CMake", "arch_bin wasn't set", target, State::missing, k_line},
+    Form{"CMake", "Unknown CUDA Architecture Name {n} in CUDA_SELECT_NVCC_ARCH_FLAGS", target, State::unknown, k_line},
     Form{"CMake", "Failed to detect a default CUDA architecture", tool, State::failed, k_line},
     Form{"CMake", "Failed to find nvcc", tool, State::missing, k_line},
     Form{"CMake", "The CUDA compiler identification is unknown", tool, State::failed, k_line},

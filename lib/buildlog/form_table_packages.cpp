@@ -20,6 +20,10 @@ constexpr std::array k_package_forms = {
     Form{"Python", "Unknown CUDA arch ({n}) or GPU not supported", target, State::unknown, k_line},
     Form{"", "invalid command '{n}'", module, State::missing},
     Form{"Python", "The detected CUDA version ({h}) mismatches the version that was used to compile PyTorch ({d})", version, State::incompatible, k_line},
+    Form{"", "Loaded runtime {n} library: {h} but source was compiled with: {d}. ", version, State::incompatible, k_line},
+    Form{"Python", "{n} version incompatibility: PyTorch was compiled{_}against ({d}) but found runtime version ({h})", version, State::incompatible, k_line},
+    Form{"Python", "{n} is required to load C++ extensions", tool, State::missing},
+    Form{"", "Couldn't invoke {n} --version", tool, State::missing, k_line},
     // --- pip
     Form{"pip", "Could not find a version that satisfies the requirement {n} (from", package, State::missing},
     Form{"pip", "Could not find a version that satisfies the requirement {n}", package, State::missing},

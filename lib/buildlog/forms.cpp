@@ -12,8 +12,20 @@ namespace {
 using std::string_view;
 constexpr std::size_t k_name_bytes = 300;
 
+/// 9.1.0 of `9, 1, 0`, as Python writes a tuple.
+std::string version_of_tuple(std::string text) {
+  if (text.find_first_not_of("0123456789, ") == std::string::npos) {
+    std::erase(text, ' ');
+    std::replace(text.begin(), text.end(), ',', '.');
+  }
+  return text;
+}
+
 void set(Failure& failure, char slot, string_view value) {
-  const std::string text(value.substr(0, k_name_bytes));
+  std::string text(value.substr(0, k_name_bytes));
+  if (slot == 'd' || slot == 'h') {
+    text = version_of_tuple(std::move(text));
+  }
   switch (slot) {
   case 'n':
     failure.name = text;

@@ -319,6 +319,13 @@ Head head_of(string_view line) {
   }
   if (take_exception(text, head)) {
     head.text = text;
+    // an exception that hands on what a compiler said: CompileException: x.cuh(21): error: ...
+    auto inner = text;
+    Head said{.exception = head.exception};
+    if (take_nvidia(inner, said) || (take_place(inner, said) && take_severity(inner, said))) {
+      said.text = inner;
+      return said;
+    }
     return head;
   }
   Head placed = head;

@@ -15,7 +15,8 @@ std::string said_by(const buildlog::Failure& failure);
 
 Finding* missing_package(const Context& context, const buildlog::Failure& failure,
                          Findings& findings);
-Finding* wrong_version(const buildlog::Failure& failure, Findings& findings);
+Finding* wrong_version(const Context& context, const buildlog::Failure& failure,
+                       Findings& findings);
 Finding* missing_module(const Context& context, const buildlog::Failure& failure,
                         Findings& findings);
 Finding* signed_by_another(const buildlog::Failure& failure, Findings& findings);
@@ -26,6 +27,9 @@ Finding* missing_tool(const Context& context, const buildlog::Failure& failure, 
 Finding& build_environment_differs(const Context& context, Findings& findings);
 /// nvcc is here, and CMake could not use it.
 Finding* compiler_check(const Context& context, Findings& findings);
+/// A symbol that is missing or there twice, for a linker, the loader or nvlink.
+Finding* missing_symbol(const Context& context, const buildlog::Failure& failure,
+                        Findings& findings);
 Finding* missing_library(const Context& context, const buildlog::Failure& failure,
                          Findings& findings);
 Finding* refused_target(const Context& context, const buildlog::Failure& failure,

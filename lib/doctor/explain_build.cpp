@@ -271,8 +271,10 @@ Finding* refused_target(const Context& context, const Failure& failure, Findings
       return &finding;
     }
     finding.cause = "the list of GPU targets is empty";
-    finding.fix = {by_hand("configure with -DCMAKE_CUDA_ARCHITECTURES=90",
-                           "the numbers of the GPUs that it must run on")};
+    finding.fix = {
+        by_hand("configure with -DCMAKE_CUDA_ARCHITECTURES=90; where torch's CMake files "
+                "or its builder make the list: TORCH_CUDA_ARCH_LIST=9.0",
+                "the numbers of the GPUs that it must run on")};
     return &finding;
   }
   if (auto* finding = by_list(context, failure, nvcc, findings)) {

@@ -152,48 +152,6 @@ bool is_crash(const Failure& failure) {
          signal.find("Killed") == std::string::npos && signal != "15" && signal != "Terminated";
 }
 
-/// A name of libtorch that an extension wants and the torch here does not have.
-Finding* symbol_of_torch(const Context& context, const Failure& failure, Findings& findings) {
-  constexpr std::array<std::string_view, 8> k_begins = {"_ZN3c10",   "_ZNK3c10",   "_ZN2at",
-                                                        "_ZNK2at",   "_ZN5torch",  "_ZNK5torch",
-                                                        "_ZTVN3c10", "_ZTIN5torch"};
-  const bool is_its = std::any_of(k_begins.begin(), k_begins.end(), [&](std::string_view begins) {
-    return failure.name.starts_with(begins);
-  });
-  if (!is_its || failure.tool != "ld.so") {
-    return nullptr;
-  }
-  const auto python = std::find_if(context.snapshot.pythons.begin(), context.snapshot.pythons.end(),
-                                   [](const auto& one) { return !one.torch.empty(); });
-  const bool is_here = python != context.snapshot.pythons.end();
-  const auto file = value_or(failure.file, "the extension");
-  auto& finding =
-      say(findings, RuleId::extension_of_another_torch,
-          fmt::format("{} was built for another torch than {}", file,
-                      is_here ? "the " + python->torch + " that is here" : "the one that is here"));
-  finding.evidence.push_back({file, "wants " + failure.name});
-  if (is_here) {
-    finding.evidence.push_back({python->prefix, "torch " + python->torch});
-    std::string name;
-    for (const auto& extension : python->extensions) {
-      name = extension.path == file ? extension.distribution : name;
-    }
-    finding.fix.push_back(by_hand(
-        fmt::format("install the build of {} that was made for torch {}, or the torch that it was "
-                    "made for",
-                    value_or(name, "its package"), python->torch),
-        "extension and torch are of one release"));
-    if (!name.empty()) {
-      finding.fix.push_back(by_command(pip_install(context, python->prefix, {name},
-                                                   {"--force-reinstall", "--no-deps",
-                                                    "--no-build-isolation", "--no-binary", name})
-                                           .command,
-                                       "or built here, for the torch that is here"));
-    }
-  }
-  return &finding;
-}
-
 /// An error inside the host compiler's own headers: nvcc's front end does not know that release.
 Finding* code_of_host_headers(const Context& context, const Failure& failure, Findings& findings) {
   constexpr std::string_view k_folder = "/include/c++/";
@@ -232,7 +190,7 @@ Finding* by_thing(const Context& context, const Failure& failure, Findings& find
   case Thing::other:
     return failure.state == State::exhausted ? limit_reached(failure, findings) : nullptr;
   case Thing::symbol:
-    return symbol_of_torch(context, failure, findings);
+    return missing_symbol(context, failure, findings);
   case Thing::code:
     return code_of_host_headers(context, failure, findings);
   case Thing::library:
@@ -256,7 +214,7 @@ Finding* by_thing(const Context& context, const Failure& failure, Findings& find
   case Thing::module:
     return missing_module(context, failure, findings);
   case Thing::version:
-    return wrong_version(failure, findings);
+    return wrong_version(context, failure, findings);
   case Thing::package:
     return missing_package(context, failure, findings);
   case Thing::cmake_target:

@@ -2,8 +2,10 @@
 // Python; versions; keys of repositories.
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
+#include "doctor/packages.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace cukit::doctor {
 
@@ -106,7 +108,74 @@ Finding* missing_package(const Context& context, const Failure& failure, Finding
   return &finding;
 }
 
-Finding* wrong_version(const Failure& failure, Findings& findings) {
+namespace {
+
+/// nvcc in a version that the code does not go with: what is used here, and a toolkit that fits.
+std::vector<Fix> other_nvcc(const Context& context, const Failure& failure, Finding& finding) {
+  const auto nvcc = nvcc_in_use(context);
+  if (!nvcc.path.empty()) {
+    finding.evidence.push_back({nvcc.path, "nvcc " + value_or(nvcc.version, "of unknown version")});
+  }
+  std::vector<Fix> fix;
+  const auto range = failure.demand.starts_with("==")
+                         ? VersionRange::parse_wish(failure.demand.substr(2))
+                         : VersionRange::parse(failure.demand);
+  for (const auto& kit : context.snapshot.toolkits) { // one that is here and is not used
+    const auto tool = kit.tools.find("nvcc");
+    if (!range || tool == kit.tools.end() || tool->second.path == nvcc.path) {
+      continue;
+    }
+    const auto version = Version::parse(tool->second.version);
+    if (version && range->contains(*version)) {
+      fix.push_back(by_command(use_tree(kit.root), "nvcc " + tool->second.version + " is here"));
+      break;
+    }
+  }
+  fix.push_back(cukit_fix(context, {}));
+  return fix;
+}
+
+/// What brings a product into the range that is asked for.
+std::vector<Fix> fixes_of_version(const Context& context, const Failure& failure,
+                                  const std::string& name, Finding& finding) {
+  const auto number = failure.demand.substr(
+      std::min(failure.demand.find_first_of("0123456789"), failure.demand.size()));
+  const bool is_least = failure.demand.starts_with(">") || failure.demand.starts_with("==");
+  if (name == "CUDA" || name == "nvcc" || name == "ptxas") {
+    return other_nvcc(context, failure, finding);
+  }
+  if (name == "C++" && !number.empty()) {
+    return {by_hand(fmt::format("compile with -std=c++{0}; CMake: CMAKE_CXX_STANDARD={0} and "
+                                "CMAKE_CUDA_STANDARD={0}",
+                                number),
+                    "for the host compiler and for nvcc alike"),
+            by_hand("where the option is there already: a newer nvcc or host compiler",
+                    "both must know the standard")};
+  }
+  if (name == "g++" && !number.empty()) {
+    return {install_gxx(
+        context,
+        major_of(number) +
+            (failure.demand.starts_with(">=") || !failure.demand.starts_with(">") ? 0 : 1))};
+  }
+  if (name == "driver") {
+    return {by_hand("install a driver of a branch that serves", "the host's, not the container's")};
+  }
+  const bool is_of_pip = name == "cmake" || name == "ninja" || name == "torch" ||
+                         name == "triton" || name == "setuptools" || name == "numpy";
+  if (is_of_pip && is_least && !context.snapshot.pythons.empty()) {
+    const auto range = failure.demand.starts_with("=") ? failure.demand : ">=" + number;
+    return {
+        by_command(pip_install(context, context.snapshot.pythons.front().prefix, {name + range}),
+                   "the version that is asked for")};
+  }
+  return {by_hand(fmt::format("install {} {}, or point the build at it", name, failure.demand),
+                  "the one that is found first counts")};
+}
+
+} // namespace
+
+Finding* wrong_version(const Context& context, const Failure& failure, Findings& findings) {
   if (failure.demand.empty()) {
     return nullptr;
   }
@@ -114,14 +183,16 @@ Finding* wrong_version(const Failure& failure, Findings& findings) {
     return older_system_library(failure, findings);
   }
   const auto name = value_or(failure.name, said_by(failure));
-  auto& finding =
-      say(findings, RuleId::version_not_met,
-          fmt::format(
-              "{} wants {} {}{}", said_by(failure), name, failure.demand,
-              failure.have.empty() ? "" : fmt::format(", and {} is what it found", failure.have)));
-  finding.fix = {
-      by_hand(fmt::format("install {} {}, or point the build at it", name, failure.demand),
-              "the one that is found first counts")};
+  const auto who = failure.tool == "Python" ? std::string("the code") : said_by(failure);
+  const bool is_word = std::isalpha(static_cast<unsigned char>(failure.demand.front())) != 0;
+  auto& finding = say(
+      findings, RuleId::version_not_met,
+      fmt::format(
+          "{} wants {} {}{}", who, is_word ? failure.demand : name, is_word ? name : failure.demand,
+          failure.have.empty() ? "" : fmt::format(", and {} is what it found", failure.have)));
+  if (finding.fix.empty()) {
+    finding.fix = fixes_of_version(context, failure, name, finding);
+  }
   return &finding;
 }
 
