@@ -4,7 +4,7 @@
 #include "base/log.hpp"
 #include "cli.hpp"
 #include "command_line.hpp"
-#include "host/machine.hpp"
+#include "machine/machine.hpp"
 #include "run_log.hpp"
 #include "signals.hpp"
 #include "ui/progress_view.hpp"
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
   cukit::ui::open_standard_descriptors();
   cukit::install_last_resort();
   if (argc == 2 && std::strcmp(argv[1], "--probe-devices") == 0) {
-    return cukit::host::probe_devices_main();
+    return cukit::machine::probe_devices_main();
   }
   return cukit::ui::exit_code_after_output(cukit::cmd::run(argc, argv));
 }

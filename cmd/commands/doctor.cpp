@@ -87,15 +87,15 @@ std::vector<std::string> missing_headers(const std::optional<buildlog::Facts>& l
   return names;
 }
 
-Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorOptions& options,
-                                     const Environment& environment, bool ask_devices = true,
-                                     const std::vector<std::string>& headers = {}) {
+Result<survey::Snapshot> make_snapshot(const Invocation& invocation, const DoctorOptions& options,
+                                       const Environment& environment, bool ask_devices = true,
+                                       const std::vector<std::string>& headers = {}) {
   if (!options.from.empty()) {
     CUKIT_TRY_ASSIGN(const auto bytes, read_file(options.from, k_snapshot_bytes));
     CUKIT_TRY_ASSIGN(const auto json, text::Json::parse(bytes, options.from));
-    return host::snapshot_from_json(json, options.from);
+    return survey::snapshot_from_json(json, options.from);
   }
-  host::SnapshotRequest request;
+  survey::SnapshotRequest request;
   CUKIT_TRY_ASSIGN(request.clues, doctor::clues(invocation.knowledge()));
   request.environment = environment;
   request.ask_devices = ask_devices;
@@ -128,7 +128,7 @@ Result<host::Snapshot> make_snapshot(const Invocation& invocation, const DoctorO
   for (const auto& toolkit : options.toolkits) {
     request.toolkits.push_back(options.root.empty() ? absolute(toolkit) : toolkit);
   }
-  auto snapshot = host::take_snapshot(request, invocation.stop);
+  auto snapshot = survey::take_snapshot(request, invocation.stop);
   if (invocation.stop.stop_requested()) {
     return fail(ErrorCode::interrupted, "interrupted");
   }
@@ -225,7 +225,7 @@ void show(Invocation& invocation, const DoctorOptions& options, const doctor::Qu
 /// cannot be seen again: it is left when the plan had nothing for it.
 Result<std::vector<std::string>>
 what_is_left(const Invocation& invocation, const DoctorOptions& options,
-             const host::Snapshot& before, doctor::Question question,
+             const survey::Snapshot& before, doctor::Question question,
              const doctor::Diagnosis& diagnosis, const Applied& applied) {
   CUKIT_TRY_ASSIGN(auto after, make_snapshot(invocation, options, applied.environment, false));
   after.gpus = before.gpus;
@@ -263,7 +263,7 @@ what_is_left(const Invocation& invocation, const DoctorOptions& options,
 
 /// What may be done without a person, where the diagnosis is this machine's.
 int mend(Invocation& invocation, const DoctorOptions& options, const doctor::Question& question,
-         const host::Snapshot& snapshot, const doctor::Diagnosis& diagnosis) {
+         const survey::Snapshot& snapshot, const doctor::Diagnosis& diagnosis) {
   if (!is_of_this_machine(options)) {
     return report(invocation,
                   {.code = ErrorCode::usage,
@@ -339,7 +339,7 @@ int run_snapshot(Invocation& invocation, const DoctorOptions& options) {
   if (!snapshot) {
     return report(invocation, snapshot.error());
   }
-  print_json(host::to_json(*snapshot));
+  print_json(survey::to_json(*snapshot));
   return 0;
 }
 

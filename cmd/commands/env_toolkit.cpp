@@ -2,8 +2,8 @@
 
 #include "base/limits.hpp"
 #include "base/strings.hpp"
-#include "host/compiler.hpp"
 #include "lock/lock.hpp"
+#include "machine/compiler.hpp"
 #include "manifest/manifest.hpp"
 #include "names/names.hpp"
 #include "pipeline/jit_caches.hpp"
@@ -54,7 +54,7 @@ std::string cxx_of(std::string path) {
 /// to nothing that is here.
 std::string compiler_named_by(const std::string& value, const Environment& environment) {
   for (const auto word : split_words(value)) {
-    auto found = host::find_host_compiler(environment, cxx_of(std::string(word)));
+    auto found = machine::find_host_compiler(environment, cxx_of(std::string(word)));
     const auto name = fs::path(std::string(word)).filename().string();
     if (found && name.find("cache") == std::string::npos && name != "distcc" && name != "icecc") {
       return real_path(*found);
@@ -91,7 +91,7 @@ public:
   /// The compiler that nvcc must be given; empty: the one that it takes by itself.
   std::string choose(const std::string& pinned, const std::string& validated) {
     if (!pinned.empty()) {
-      const auto found = host::find_host_compiler(environment_, pinned);
+      const auto found = machine::find_host_compiler(environment_, pinned);
       if (found) {
         return *found;
       }
@@ -113,7 +113,7 @@ public:
     if (callers_own_differ(validated, real)) {
       return {};
     }
-    const auto usual = host::find_host_compiler(environment_, "");
+    const auto usual = machine::find_host_compiler(environment_, "");
     return usual && real_path(*usual) == real ? std::string() : validated;
   }
   std::vector<std::string> notes = {};

@@ -129,8 +129,8 @@ Result<pipeline::Draft> make_draft(const InitOptions& options, const Invocation&
                .comment = "as the command line said"});
   }
   CUKIT_TRY(add_sources(options, knowledge, invocation, draft));
-  const auto devices = host::devices(invocation.stop);
-  auto compiler = host::host_compiler(invocation.environment, "", invocation.stop);
+  const auto devices = machine::devices(invocation.stop);
+  auto compiler = machine::host_compiler(invocation.environment, "", invocation.stop);
   pipeline::add_machine(draft, devices,
                         compiler ? std::optional(*std::move(compiler)) : std::nullopt);
   return draft;

@@ -74,7 +74,7 @@ Result<int> build_and_run(Invocation& invocation, const ValidateOptions& options
 
 Result<int> run_folder(Invocation& invocation, const ValidateOptions& options) {
   CUKIT_TRY_ASSIGN(const auto result,
-                   validate::run(options.run_folder, host::devices(invocation.stop),
+                   validate::run(options.run_folder, machine::devices(invocation.stop),
                                  *invocation.progress, invocation.stop));
   return finish(invocation, options, result);
 }

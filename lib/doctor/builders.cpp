@@ -33,7 +33,7 @@ bool is_of_a_build(const buildlog::Facts& facts) {
 /// A toolkit with the headers of the maths libraries, beside a C++ compiler: somebody installed it
 /// to develop with. Compilers alone come with packages that only run things. Extensions of torch
 /// are built with a toolkit of its own major, or not at all.
-bool is_equipped_for(const host::Snapshot& snapshot, const Found& found) {
+bool is_equipped_for(const survey::Snapshot& snapshot, const Found& found) {
   constexpr const char* k_headers[] = {"curand.h", "cublas_v2.h", "cusparse.h", "cusolverDn.h"};
   const auto* python = found.recipe->discovery.has_torch_major ? found.python : nullptr;
   const auto* torch_cuda =
@@ -69,7 +69,7 @@ bool is_about_a_builder(const Context& context, const Finding& finding) {
 bool is_needless(const Found& found) {
   const auto& other = found.recipe->discovery.replaced_by;
   return found.python != nullptr && !other.empty() &&
-         host::find_distribution(*found.python, other) != nullptr;
+         survey::find_distribution(*found.python, other) != nullptr;
 }
 
 bool compiles_when_used(const Found& found) {

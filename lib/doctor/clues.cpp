@@ -54,7 +54,7 @@ public:
       add(older.discovery.ptxas_blackwell, clues_.roots);
     }
   }
-  host::Clues take() { return std::move(clues_); }
+  survey::Clues take() { return std::move(clues_); }
 
 private:
   static void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
@@ -71,12 +71,12 @@ private:
       }
     }
   }
-  host::Clues clues_ = {};
+  survey::Clues clues_ = {};
 };
 
 } // namespace
 
-Result<host::Clues> clues(const knowledge::Knowledge& knowledge) {
+Result<survey::Clues> clues(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(const auto* common, knowledge.variables());
   CUKIT_TRY_ASSIGN(const auto* consumers, knowledge.consumers());
   Collector collector;

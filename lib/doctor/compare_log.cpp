@@ -14,7 +14,7 @@ bool calls_nvcc(const Command& command) {
   return command.program.substr(command.program.rfind('/') + 1) == "nvcc";
 }
 
-std::string version_of(const host::Toolkit& kit) {
+std::string version_of(const survey::Toolkit& kit) {
   const auto nvcc = kit.tools.find("nvcc");
   return !kit.cudart.empty()       ? kit.cudart
          : nvcc == kit.tools.end() ? kit.release
@@ -40,14 +40,14 @@ struct Foreign {
 /// A folder of the command that is another toolkit's than nvcc's.
 std::optional<Foreign> foreign_of(const Context& context, const Command& command,
                                   const NvccInUse& nvcc) {
-  const auto* own = host::toolkit_of(context.snapshot, nvcc.path);
+  const auto* own = survey::toolkit_of(context.snapshot, nvcc.path);
   const auto slash = nvcc.path.rfind("/bin/");
   const auto own_root = slash == std::string::npos ? std::string() : nvcc.path.substr(0, slash);
   const auto check = [&](const std::string& folder, const char* flag) -> std::optional<Foreign> {
     if (folder.find("triton/backends/nvidia/include") != std::string::npos) {
       return Foreign{folder, flag, ""};
     }
-    const auto* other = host::toolkit_of(context.snapshot, folder);
+    const auto* other = survey::toolkit_of(context.snapshot, folder);
     const auto version = other != nullptr ? version_of(*other) : version_in(folder);
     const bool is_own = (own != nullptr && other == own) ||
                         (!own_root.empty() && folder.starts_with(own_root + "/"));
@@ -85,7 +85,7 @@ void foreign_includes(const Context& context, Findings& findings) {
     auto nvcc = in_use;
     if (calls_nvcc(command) && command.program.find('/') != std::string::npos) {
       nvcc.path = command.program;
-      const auto* kit = host::toolkit_of(context.snapshot, nvcc.path);
+      const auto* kit = survey::toolkit_of(context.snapshot, nvcc.path);
       nvcc.version = kit != nullptr && kit->tools.contains("nvcc") ? kit->tools.at("nvcc").version
                                                                    : std::string();
     }
@@ -106,13 +106,13 @@ void foreign_includes(const Context& context, Findings& findings) {
         {fmt::format("log:{}", command.line),
          fmt::format("{} ... {}{}", command.program, foreign->flag, foreign->folder)},
         {nvcc.path, "nvcc " + value_or(nvcc.version, "of unknown version")}};
-    if (const auto* other = host::toolkit_of(context.snapshot, foreign->folder)) {
+    if (const auto* other = survey::toolkit_of(context.snapshot, foreign->folder)) {
       finding.evidence.push_back({other->root, "CUDA " + value_or(version_of(*other), "unknown")});
     }
     finding.fix = {
         by_hand(fmt::format("remove {}{} from the build", foreign->flag, foreign->folder),
                 "nvcc finds the headers of its own release")};
-    if (const auto* own = host::toolkit_of(context.snapshot, nvcc.path)) {
+    if (const auto* own = survey::toolkit_of(context.snapshot, nvcc.path)) {
       finding.fix.push_back(
           by_hand(fmt::format("give {} instead", value_or(own->include, own->root + "/include")),
                   "the headers of the nvcc that compiles"));
@@ -149,7 +149,7 @@ void two_versions(const Context& context, Findings& findings) {
       {fmt::format("log:{}", compiler->line), "the CUDA compiler is " + compiler->version},
       {fmt::format("log:{}", toolkit->line),
        fmt::format("CUDAToolkit is {} {}", toolkit->version, toolkit->path)}};
-  const host::Toolkit* wanted = nullptr;
+  const survey::Toolkit* wanted = nullptr;
   for (const auto& kit : context.snapshot.toolkits) {
     const auto nvcc = kit.tools.find("nvcc");
     if (nvcc == kit.tools.end()) {

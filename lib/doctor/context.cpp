@@ -115,7 +115,8 @@ bool is_any_build(const Context& context, std::string_view consumer) {
   });
 }
 
-const host::PythonEnvironment* python_of(const host::Snapshot& snapshot, std::string_view prefix) {
+const survey::PythonEnvironment* python_of(const survey::Snapshot& snapshot,
+                                           std::string_view prefix) {
   const auto found = std::find_if(snapshot.pythons.begin(), snapshot.pythons.end(),
                                   [&](const auto& python) { return python.prefix == prefix; });
   return found == snapshot.pythons.end() ? nullptr : &*found;
@@ -182,7 +183,7 @@ namespace {
 std::vector<std::string> pip_words(const Context& context, const std::string& prefix,
                                    const std::string& verb) {
   const auto* python = python_of(context.snapshot, prefix);
-  if (python != nullptr && host::find_distribution(*python, "pip") == nullptr) {
+  if (python != nullptr && survey::find_distribution(*python, "pip") == nullptr) {
     return {"uv", "pip", verb, "--python", prefix + "/bin/python"};
   }
   if (prefix.empty()) {
@@ -224,9 +225,9 @@ namespace {
 
 /// The release of cuda-toolkit that an installed package asks for, torch before others, or that is
 /// installed; empty: nothing of this minor.
-std::string pinned_toolkit(const host::PythonEnvironment* python, const std::string& minor) {
+std::string pinned_toolkit(const survey::PythonEnvironment* python, const std::string& minor) {
   std::string pinned;
-  const std::vector<host::Distribution> none;
+  const std::vector<survey::Distribution> none;
   for (const auto& dist : python == nullptr ? none : python->distributions) {
     for (const auto& text : dist.requirements) {
       const auto requirement = catalog::Requirement::parse(text);
@@ -239,7 +240,7 @@ std::string pinned_toolkit(const host::PythonEnvironment* python, const std::str
     }
   }
   const auto* installed =
-      python == nullptr ? nullptr : host::find_distribution(*python, "cuda-toolkit");
+      python == nullptr ? nullptr : survey::find_distribution(*python, "cuda-toolkit");
   return pinned.empty() && installed != nullptr && minor_of(installed->version) == minor
              ? installed->version
              : pinned;
@@ -267,7 +268,7 @@ Action use_tree(const std::string& root) {
                            {.name = "PATH", .value = root + "/bin", .is_prepended = true}});
 }
 
-bool is_wheel_tree(const host::Toolkit& kit) {
+bool is_wheel_tree(const survey::Toolkit& kit) {
   return std::find(kit.found_by.begin(), kit.found_by.end(), "wheels") != kit.found_by.end();
 }
 

@@ -11,7 +11,7 @@
 namespace cukit::doctor {
 
 struct Context {
-  const host::Snapshot& snapshot;
+  const survey::Snapshot& snapshot;
   const Question& question;
   const std::vector<knowledge::Release>& releases;
   const std::vector<knowledge::Architecture>& architectures;
@@ -86,8 +86,8 @@ std::string value_or(std::string_view text, std::string_view otherwise);
 
 /// A tree whose nvcc somebody uses; trees that nobody uses come with no users.
 struct UsedTree {
-  const host::Toolkit* kit = nullptr;
-  const host::Tool* nvcc = nullptr;
+  const survey::Toolkit* kit = nullptr;
+  const survey::Tool* nvcc = nullptr;
   std::vector<std::string> users = {};
 };
 /// The targets that exist among those that a list names, however it is written.
@@ -124,7 +124,7 @@ Action install_torch(const Context& context, const std::string& prefix,
                      const fit::TorchName& build);
 /// The nearest build of torch that was made with this CUDA major.
 std::optional<fit::TorchName> torch_of_major(const Context& context,
-                                             const host::PythonEnvironment& python, int major);
+                                             const survey::PythonEnvironment& python, int major);
 /// The metapackage that pins parts of one release: cuda-toolkit[nvcc,crt]==13.0.2.
 std::string metapackage(const Context& context, const std::string& prefix, const std::string& minor,
                         const std::string& extras);
@@ -146,11 +146,12 @@ Action put_first(const std::string& name, const std::string& folder);
 /// ln -s TARGET PATH
 Action add_link(const std::string& target, const std::string& path);
 
-bool is_wheel_tree(const host::Toolkit& kit);
+bool is_wheel_tree(const survey::Toolkit& kit);
 /// A consumer that no package brings: whatever builds with the compiler that it finds.
 bool is_any_build(const Found& found);
 bool is_any_build(const Context& context, std::string_view consumer);
-const host::PythonEnvironment* python_of(const host::Snapshot& snapshot, std::string_view prefix);
+const survey::PythonEnvironment* python_of(const survey::Snapshot& snapshot,
+                                           std::string_view prefix);
 /// Least nvcc release that compiles for a target, with its suffix; nothing for unknown ones.
 std::optional<Version> first_release(const Context& context, const GpuTarget& target);
 

@@ -100,7 +100,7 @@ bool have_one_release(const Context& context, const std::vector<GpuTarget>& targ
   });
 }
 
-bool may_have_code(const Context& context, const host::PythonEnvironment& python,
+bool may_have_code(const Context& context, const survey::PythonEnvironment& python,
                    const GpuTarget& target) {
   const auto platform = Platform::parse(context.snapshot.platform).value_or(Platform::host());
   auto torch = fit::TorchName::parse(python.torch);
@@ -112,7 +112,7 @@ bool may_have_code(const Context& context, const host::PythonEnvironment& python
 }
 
 /// The environment whose torch the toolkit has to fit; nullptr: none.
-const host::PythonEnvironment* torch_environment(const Context& context) {
+const survey::PythonEnvironment* torch_environment(const Context& context) {
   const auto& pythons = context.snapshot.pythons;
   const auto found = std::find_if(pythons.begin(), pythons.end(), [](const auto& python) {
     return !python.torch_cuda.empty() && is_utf8(python.prefix); // else YAML cannot hold it
@@ -127,7 +127,7 @@ bool is_known_release(const Context& context, const std::string& cuda) {
 }
 
 /// What is in most data centres, among those that torch has code for.
-GpuTarget usual_target(const Context& context, const host::PythonEnvironment* python) {
+GpuTarget usual_target(const Context& context, const survey::PythonEnvironment* python) {
   for (const char* name : {"sm_90", "sm_80", "sm_75"}) {
     const auto target = GpuTarget::parse(name).value_or(GpuTarget());
     if (python == nullptr || may_have_code(context, *python, target)) {

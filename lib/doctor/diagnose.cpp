@@ -9,7 +9,7 @@ namespace cukit::doctor {
 namespace {
 
 /// The snapshot's GPUs, the ones asked for; names of products become targets.
-std::vector<GpuTarget> all_gpus(const host::Snapshot& snapshot, const Question& question,
+std::vector<GpuTarget> all_gpus(const survey::Snapshot& snapshot, const Question& question,
                                 const knowledge::Knowledge& knowledge) {
   auto result = question.gpus;
   for (const auto& gpu : snapshot.gpus) {
@@ -197,7 +197,7 @@ struct Book {
   const std::vector<knowledge::TorchRelease>& torches;
 };
 
-Result<Book> open_book(const host::Snapshot& snapshot, const knowledge::Knowledge& knowledge) {
+Result<Book> open_book(const survey::Snapshot& snapshot, const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(auto catalogue, rules(knowledge));
   CUKIT_TRY_ASSIGN(const auto* releases, knowledge.releases());
   CUKIT_TRY_ASSIGN(const auto* architectures, knowledge.architectures());
@@ -221,7 +221,7 @@ Result<Book> open_book(const host::Snapshot& snapshot, const knowledge::Knowledg
               *torches};
 }
 
-Diagnosis examine(const Book& book, const host::Snapshot& snapshot, const Question& question,
+Diagnosis examine(const Book& book, const survey::Snapshot& snapshot, const Question& question,
                   const std::vector<GpuTarget>& gpus, const LogFacts& log) {
   Diagnosis diagnosis;
   auto asked = question;
@@ -276,7 +276,7 @@ bool Diagnosis::has_error() const {
                      [](const auto& finding) { return finding.severity == Severity::error; });
 }
 
-Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& question,
+Result<Diagnosis> diagnose(const survey::Snapshot& snapshot, const Question& question,
                            const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(const auto book, open_book(snapshot, knowledge));
   CUKIT_TRY(check_consumers(question, book.recipes));
@@ -288,7 +288,7 @@ Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& quest
   without_log.log.reset();
   const auto no_log = log_facts(nothing, book.messages);
   rehearse(diagnosis.findings, snapshot, {book.components, book.releases},
-           [&](const host::Snapshot& other) {
+           [&](const survey::Snapshot& other) {
              return examine(book, other, without_log, gpus, no_log).findings;
            });
   return diagnosis;

@@ -34,16 +34,16 @@ std::string step_text(const knowledge::DiscoveryStep& step) {
   return {};
 }
 
-const host::Toolkit* kit_at(const host::Snapshot& snapshot, std::string_view root) {
+const survey::Toolkit* kit_at(const survey::Snapshot& snapshot, std::string_view root) {
   const auto& kits = snapshot.toolkits;
   const auto found = std::find_if(kits.begin(), kits.end(),
-                                  [&](const auto& kit) { return host::is_root_of(kit, root); });
+                                  [&](const auto& kit) { return survey::is_root_of(kit, root); });
   return found == kits.end() ? nullptr : &*found;
 }
 
 /// The value that a step finds, before anybody looks whether it is any good.
-std::string value_of(const host::Snapshot& snapshot, const knowledge::DiscoveryStep& step,
-                     const host::PythonEnvironment* python) {
+std::string value_of(const survey::Snapshot& snapshot, const knowledge::DiscoveryStep& step,
+                     const survey::PythonEnvironment* python) {
   switch (step.kind) {
   case Kind::variable:
   case Kind::include:
@@ -79,7 +79,7 @@ std::string value_of(const host::Snapshot& snapshot, const knowledge::DiscoveryS
 }
 
 /// What makes a root good enough for a consumer that checks it.
-bool serves(const host::Toolkit* kit, const knowledge::Discovery& discovery) {
+bool serves(const survey::Toolkit* kit, const knowledge::Discovery& discovery) {
   if (kit == nullptr) {
     return false;
   }
@@ -92,8 +92,8 @@ bool serves(const host::Toolkit* kit, const knowledge::Discovery& discovery) {
 class Simulation {
 public:
   /// `newest` is the consumer's recipe without regard to its version.
-  Simulation(const host::Snapshot& snapshot, const knowledge::Consumer& consumer,
-             const knowledge::Consumer& newest, const host::PythonEnvironment* python)
+  Simulation(const survey::Snapshot& snapshot, const knowledge::Consumer& consumer,
+             const knowledge::Consumer& newest, const survey::PythonEnvironment* python)
       : snapshot_(snapshot), recipe_(consumer.discovery),
         second_ptxas_(steps_of_second(consumer.discovery, newest.discovery, python)) {
     found_.consumer = consumer.name;
@@ -132,7 +132,7 @@ private:
   /// differ.
   static const Steps& steps_of_second(const knowledge::Discovery& own,
                                       const knowledge::Discovery& newest,
-                                      const host::PythonEnvironment* python) {
+                                      const survey::PythonEnvironment* python) {
     static const Steps none;
     if (python == nullptr || python->triton.empty()) {
       return own.ptxas_blackwell;
@@ -236,7 +236,7 @@ private:
   void take_ptxas(const std::vector<knowledge::DiscoveryStep>& steps) {
     for (const auto& step : steps) {
       std::string path = value_of(snapshot_, step, found_.python);
-      const host::Tool* tool = nullptr;
+      const survey::Tool* tool = nullptr;
       if (step.kind == Kind::wheel && found_.python != nullptr) {
         const auto name = std::string_view(step.argument).substr(step.argument.rfind('/') + 1);
         if (const auto own = found_.python->triton.find(std::string(name));
@@ -260,7 +260,7 @@ private:
     }
   }
 
-  void take_headers(const host::Toolkit& kit) {
+  void take_headers(const survey::Toolkit& kit) {
     found_.headers = kit.include;
     found_.headers_version = kit.cudart;
   }
@@ -280,19 +280,19 @@ private:
     }
   }
 
-  const host::Snapshot& snapshot_;
+  const survey::Snapshot& snapshot_;
   const knowledge::Discovery& recipe_;
   const Steps& second_ptxas_;
   Found found_;
 };
 
 struct Provider {
-  const host::PythonEnvironment* python = nullptr;
+  const survey::PythonEnvironment* python = nullptr;
   std::string version = {};
 };
 
 /// The environment with the consumer in it; the first one counts, as it is the active one.
-Provider provider(const host::Snapshot& snapshot, const knowledge::Discovery& discovery) {
+Provider provider(const survey::Snapshot& snapshot, const knowledge::Discovery& discovery) {
   for (const auto& python : snapshot.pythons) {
     for (const auto& dist : python.distributions) {
       if (knowledge::brings(discovery, dist.name)) {
@@ -315,13 +315,13 @@ std::optional<Version> parsed(const std::string& version) {
 
 } // namespace
 
-std::string variable(const host::Snapshot& snapshot, std::string_view name) {
+std::string variable(const survey::Snapshot& snapshot, std::string_view name) {
   const auto found = snapshot.environment.find(std::string(name));
   return found == snapshot.environment.end() ? std::string() : found->second;
 }
 
-const host::Tool* tool_at(const host::Snapshot& snapshot, std::string_view path) {
-  const host::Tool* by_real = nullptr;
+const survey::Tool* tool_at(const survey::Snapshot& snapshot, std::string_view path) {
+  const survey::Tool* by_real = nullptr;
   for (const auto& kit : snapshot.toolkits) {
     for (const auto& [name, tool] : kit.tools) {
       if (tool.path == path) {
@@ -335,21 +335,21 @@ const host::Tool* tool_at(const host::Snapshot& snapshot, std::string_view path)
   return by_real;
 }
 
-const host::Toolkit* compiler_of(const host::Snapshot& snapshot, const host::Tool& nvcc) {
+const survey::Toolkit* compiler_of(const survey::Snapshot& snapshot, const survey::Tool& nvcc) {
   if (!nvcc.wraps.empty()) {
     const auto* inner = tool_at(snapshot, nvcc.wraps);
     return inner != nullptr && inner->wraps.empty() ? compiler_of(snapshot, *inner)
-                                                    : host::toolkit_of(snapshot, nvcc.wraps);
+                                                    : survey::toolkit_of(snapshot, nvcc.wraps);
   }
-  const auto* own = host::toolkit_of(snapshot, nvcc.path);
+  const auto* own = survey::toolkit_of(snapshot, nvcc.path);
   if (nvcc.is_link) {
     return own; // nvcc looks for its profile beside the name it was called by
   }
-  const auto* real = host::toolkit_of(snapshot, nvcc.real);
+  const auto* real = survey::toolkit_of(snapshot, nvcc.real);
   return real != nullptr ? real : own;
 }
 
-std::vector<Found> discover(const host::Snapshot& snapshot, const Question& question,
+std::vector<Found> discover(const survey::Snapshot& snapshot, const Question& question,
                             const std::vector<knowledge::Consumer>& consumers) {
   std::vector<GpuTarget> gpus = question.gpus;
   for (const auto& gpu : snapshot.gpus) {

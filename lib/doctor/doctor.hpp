@@ -5,9 +5,9 @@
 
 #include "buildlog/buildlog.hpp"
 #include "doctor/effect.hpp"
-#include "host/snapshot.hpp"
 #include "knowledge/knowledge.hpp"
 #include "model/shell_command.hpp"
+#include "survey/snapshot.hpp"
 
 #include <optional>
 #include <string>
@@ -66,12 +66,12 @@ struct Found {
       nullptr;               ///< for that version, while it is diagnosed; then null
   std::string compiles = {}; ///< nvcc, nvrtc, ptxas
   std::vector<Look> looked = {};
-  std::string root = {};                   ///< taken root, as it stood
-  const host::Toolkit* kit = nullptr;      ///< the toolkit there; points into the snapshot
-  std::string nvcc = {};                   ///< path
-  std::string nvcc_version = {};           ///< empty: not known
-  const host::Toolkit* compiler = nullptr; ///< the toolkit whose parts nvcc really uses
-  std::string headers = {};                ///< include folder whose CUDART_VERSION counts
+  std::string root = {};                     ///< taken root, as it stood
+  const survey::Toolkit* kit = nullptr;      ///< the toolkit there; points into the snapshot
+  std::string nvcc = {};                     ///< path
+  std::string nvcc_version = {};             ///< empty: not known
+  const survey::Toolkit* compiler = nullptr; ///< the toolkit whose parts nvcc really uses
+  std::string headers = {};                  ///< include folder whose CUDART_VERSION counts
   std::string headers_version = {};
   std::string ptxas = {};
   std::string ptxas_version = {};
@@ -82,7 +82,7 @@ struct Found {
   std::vector<std::pair<std::string, std::string>> arch_lists = {}; ///< variable and value
   bool is_asked = false;                                            ///< named by --consumer
   bool is_runtime = false;                                          ///< compiles when it is used
-  const host::PythonEnvironment* python = nullptr; ///< the environment that brings it
+  const survey::PythonEnvironment* python = nullptr; ///< the environment that brings it
   Verdict verdict = Verdict::unknown;
   std::string why = {};
 };
@@ -116,10 +116,10 @@ Result<std::vector<buildlog::Phrase>> log_phrases(const knowledge::Knowledge& kn
 /// A log that is in memory.
 Result<buildlog::Facts> read_log(std::string_view text, const knowledge::Knowledge& knowledge);
 /// What a snapshot must be taken with, so that everything the recipes speak of is in it.
-Result<host::Clues> clues(const knowledge::Knowledge& knowledge);
+Result<survey::Clues> clues(const knowledge::Knowledge& knowledge);
 
 /// Errors are those of the recipes, and consumers that do not exist (code usage).
-Result<Diagnosis> diagnose(const host::Snapshot& snapshot, const Question& question,
+Result<Diagnosis> diagnose(const survey::Snapshot& snapshot, const Question& question,
                            const knowledge::Knowledge& knowledge);
 
 /// A rule as `--rules` and `--explain` show it.

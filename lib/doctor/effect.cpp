@@ -3,7 +3,7 @@
 #include "base/strings.hpp"
 #include "catalog/requirement.hpp"
 #include "fit/torch.hpp"
-#include "host/root_view.hpp"
+#include "survey/root_view.hpp"
 
 #include <algorithm>
 
@@ -11,8 +11,8 @@ namespace cukit::doctor {
 
 namespace {
 
-using host::Snapshot;
-using host::Toolkit;
+using survey::Snapshot;
+using survey::Toolkit;
 
 /// A program that is found first once this folder goes first in PATH.
 void put_program_first(const Snapshot& snapshot, const std::string& folder, const char* name,
@@ -20,9 +20,9 @@ void put_program_first(const Snapshot& snapshot, const std::string& folder, cons
   const auto path = folder + "/" + name;
   const auto is_there = [&](const Toolkit& kit) {
     const auto tool = kit.tools.find(name);
-    return tool != kit.tools.end() &&
-           (tool->second.path == path || tool->second.real == path ||
-            (host::name_of(folder) == "bin" && host::is_root_of(kit, host::parent_of(folder))));
+    return tool != kit.tools.end() && (tool->second.path == path || tool->second.real == path ||
+                                       (survey::name_of(folder) == "bin" &&
+                                        survey::is_root_of(kit, survey::parent_of(folder))));
   };
   if (std::any_of(snapshot.toolkits.begin(), snapshot.toolkits.end(), is_there)) {
     std::erase(list, path);
@@ -32,10 +32,10 @@ void put_program_first(const Snapshot& snapshot, const std::string& folder, cons
 
 /// Folders of the loader that go before all others, or are no longer looked into.
 void put_libraries_first(Snapshot& snapshot, const std::string& folder) {
-  host::LibraryFolder added{.path = folder};
+  survey::LibraryFolder added{.path = folder};
   for (const auto& kit : snapshot.toolkits) {
     for (const auto& [name, path] : kit.libraries) {
-      if (host::parent_of(path) == folder) {
+      if (survey::parent_of(path) == folder) {
         added.libraries.emplace(name, path);
         added.nvjitlink = name.starts_with("libnvJitLink") ? kit.nvjitlink : added.nvjitlink;
       }
@@ -46,13 +46,13 @@ void put_libraries_first(Snapshot& snapshot, const std::string& folder) {
   }
   for (auto& python : snapshot.pythons) {
     std::erase_if(python.load_problems, [&](const auto& problem) {
-      return problem.own_has_them && host::parent_of(problem.own) == folder &&
+      return problem.own_has_them && survey::parent_of(problem.own) == folder &&
              !problem.led_by.starts_with("RPATH");
     });
   }
   auto& drivers = snapshot.driver_libraries;
   const auto first = std::stable_partition(drivers.begin(), drivers.end(), [&](const auto& one) {
-    return host::parent_of(one.path) == folder;
+    return survey::parent_of(one.path) == folder;
   });
   std::for_each(drivers.begin(), first, [](auto& one) { one.led_by = "LD_LIBRARY_PATH"; });
 }
@@ -80,7 +80,7 @@ public:
       put_program_first(snapshot_, effect.value, "ptxas", snapshot_.path_ptxas);
       std::stable_partition(
           snapshot_.compilers.begin(), snapshot_.compilers.end(),
-          [&](const auto& compiler) { return host::parent_of(compiler.path) == effect.value; });
+          [&](const auto& compiler) { return survey::parent_of(compiler.path) == effect.value; });
     } else if (effect.name == "LD_LIBRARY_PATH") {
       if (!effect.is_prepended) {
         forget_library_path(snapshot_);
@@ -134,7 +134,7 @@ public:
 
   void operator()(const AddsComponents& effect) {
     for (auto& kit : snapshot_.toolkits) {
-      if (host::is_root_of(kit, effect.root)) {
+      if (survey::is_root_of(kit, effect.root)) {
         for (const auto& name : effect.components) {
           add_component(kit, name, release_of(kit));
         }
@@ -143,7 +143,7 @@ public:
   }
 
   void operator()(const AddsLink& effect) {
-    const auto* owner = host::toolkit_of(snapshot_, effect.path);
+    const auto* owner = survey::toolkit_of(snapshot_, effect.path);
     for (auto& kit : snapshot_.toolkits) {
       if (&kit == owner) {
         add_name(kit, below(kit, effect.path), effect);
@@ -176,8 +176,8 @@ private:
     if (std::find(folders.begin(), folders.end(), effect.target) != folders.end()) {
       add_folder(name); // lib64 -> lib
     } else if (name.find(".so") != std::string::npos) {
-      kit.libraries.emplace(std::string(host::name_of(name)), effect.path);
-      add_folder(host::parent_of(name));
+      kit.libraries.emplace(std::string(survey::name_of(name)), effect.path);
+      add_folder(survey::parent_of(name));
     }
   }
 
@@ -198,12 +198,12 @@ private:
   }
 
   /// A requirement with a version; one without brings what nobody can tell beforehand.
-  void install(host::PythonEnvironment& python, const catalog::Requirement& wanted,
+  void install(survey::PythonEnvironment& python, const catalog::Requirement& wanted,
                const std::string& text) {
     const auto number = text.substr(0, text.find_first_of(", ;*"));
     const auto version =
         std::string(number.ends_with('.') ? number.substr(0, number.size() - 1) : number);
-    const auto* installed = host::find_distribution(python, wanted.project);
+    const auto* installed = survey::find_distribution(python, wanted.project);
     const auto parsed =
         Version::parse(version.empty() && installed != nullptr ? installed->version : version);
     if (!parsed) { // one that is not here comes in a version that nobody can tell
@@ -234,7 +234,7 @@ private:
   }
 
   /// A distribution as its wheel brings it: its own files, and no trace of an older build.
-  static void reinstall(host::PythonEnvironment& python, const std::string& name,
+  static void reinstall(survey::PythonEnvironment& python, const std::string& name,
                         const std::string& version) {
     const auto dist = std::find_if(python.distributions.begin(), python.distributions.end(),
                                    [&](const auto& one) { return one.name == name; });
@@ -251,7 +251,7 @@ private:
     });
   }
 
-  void set_component(host::PythonEnvironment& python, const knowledge::Component& component,
+  void set_component(survey::PythonEnvironment& python, const knowledge::Component& component,
                      const std::string& project, const std::string& version) {
     reinstall(python, project, version);
     for (auto& kit : snapshot_.toolkits) {
@@ -272,7 +272,7 @@ private:
     }
     const auto include = kit.include.empty() ? kit.root + "/include" : kit.include;
     for (const auto& file : component->provides) {
-      const std::string base(host::name_of(file));
+      const std::string base(survey::name_of(file));
       if (file.starts_with("bin/") || file.starts_with("nvvm/bin/")) {
         auto& tool = kit.tools[base];
         tool.path = tool.path.empty() ? kit.root + "/" + file : tool.path;

@@ -2,8 +2,8 @@
 // beside the command, and the snapshot that would be taken afterwards. Pure.
 #pragma once
 
-#include "host/snapshot.hpp"
 #include "knowledge/knowledge.hpp"
+#include "survey/snapshot.hpp"
 
 #include <string>
 #include <variant>
@@ -56,7 +56,7 @@ struct Parts {
 };
 
 /// The snapshot after these effects, in this order. What an effect does not tell stays as it was.
-[[nodiscard]] host::Snapshot after(host::Snapshot snapshot, const std::vector<Effect>& effects,
-                                   const Parts& parts);
+[[nodiscard]] survey::Snapshot after(survey::Snapshot snapshot, const std::vector<Effect>& effects,
+                                     const Parts& parts);
 
 } // namespace cukit::doctor

@@ -1,7 +1,7 @@
 // GPU targets, options, memory and calls of CUDA that a log shows failing.
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
-#include "host/machine.hpp"
+#include "machine/machine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -426,7 +426,7 @@ Finding* failed_call(const Context& context, const Failure& failure, Findings& f
     finding.fix = {by_hand(call->mends, "what the error means")};
   }
   if (context.driver) {
-    finding.evidence.push_back({"driver", host::driver_text(*context.driver)});
+    finding.evidence.push_back({"driver", machine::driver_text(*context.driver)});
   }
   return &finding;
 }

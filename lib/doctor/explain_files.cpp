@@ -2,7 +2,7 @@
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
-#include "host/root_view.hpp"
+#include "survey/root_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@ const buildlog::Command* command_of(const Context& context, const Failure& failu
 }
 
 /// conda's, apt's or the index's package that brings the headers of a component.
-Fix install_headers(const Context& context, const host::PythonEnvironment* conda,
+Fix install_headers(const Context& context, const survey::PythonEnvironment* conda,
                     const std::string& component) {
   const bool is_runtime_part = component == "cudart" || component == "nvrtc" ||
                                component == "nvml" || component == "nvtx" || component == "cupti";
@@ -141,14 +141,14 @@ std::string_view component_of(std::string_view name) {
 
 NvccInUse nvcc_in_use(const Context& context) {
   const auto version_of = [&](const std::string& path) {
-    const auto* kit = host::toolkit_of(context.snapshot, path);
+    const auto* kit = survey::toolkit_of(context.snapshot, path);
     if (kit == nullptr || !kit->tools.contains("nvcc")) {
       return std::string();
     }
     return kit->tools.at("nvcc").version;
   };
   for (const auto& command : context.log.facts.commands) {
-    if (host::name_of(command.program) != "nvcc") {
+    if (survey::name_of(command.program) != "nvcc") {
       continue;
     }
     const bool is_name = command.program.find('/') == std::string::npos;
@@ -318,7 +318,7 @@ Finding* compiler_check(const Context& context, Findings& findings) {
 }
 
 Finding* missing_tool(const Context& context, const Failure& failure, Findings& findings) {
-  auto name = std::string(host::name_of(failure.name));
+  auto name = std::string(survey::name_of(failure.name));
   const bool is_nvcc_by_cmake =
       failure.tool == "CMake" &&
       (name.empty() || name == "nvcc" || name.find("CUDA_COMPILER") != std::string::npos);
@@ -378,7 +378,7 @@ Finding* missing_tool(const Context& context, const Failure& failure, Findings& 
 Finding* missing_library(const Context& context, const Failure& failure, Findings& findings) {
   const bool is_link = failure.name.starts_with("-l");
   const auto base =
-      is_link ? "lib" + failure.name.substr(2) + ".so" : std::string(host::name_of(failure.name));
+      is_link ? "lib" + failure.name.substr(2) + ".so" : std::string(survey::name_of(failure.name));
   const auto stem = base.substr(0, base.find(".so"));
   auto& finding = findings.add(is_link ? RuleId::library_missing : RuleId::library_not_found, base);
   if (!finding.cause.empty()) { // said already
@@ -415,7 +415,7 @@ Finding* missing_library(const Context& context, const Failure& failure, Finding
   if (!component.empty()) {
     finding.fix = {
         by_hand(fmt::format("install {} of the CUDA major that {} was built for", component,
-                            value_or(host::name_of(failure.file), "the program")),
+                            value_or(survey::name_of(failure.file), "the program")),
                 "it brings the library"),
         cukit_fix(context, {})};
   } else {

@@ -3,8 +3,8 @@
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
-#include "host/machine.hpp"
-#include "host/root_view.hpp"
+#include "machine/machine.hpp"
+#include "survey/root_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ Finding* missing_file(const Context& context, const Failure& failure, Findings& 
   }
   std::vector<Fix> fix;
   std::string why;
-  if (is_written_by_configure(host::name_of(failure.name))) {
+  if (is_written_by_configure(survey::name_of(failure.name))) {
     why = ": nothing was configured in this folder, or the configure step failed before";
     fix.push_back(by_hand("configure first (cmake -S . -B build, meson setup build, ./configure), "
                           "and start the build in the folder that was configured",
@@ -81,7 +81,7 @@ Finding* missing_file(const Context& context, const Failure& failure, Findings& 
   }
   fix.push_back(by_hand(fmt::format("look at where {} comes from: the folder in which the command "
                                     "was started, a submodule or download that was left out",
-                                    host::name_of(failure.name)),
+                                    survey::name_of(failure.name)),
                         "it is then there"));
   return &say(findings, RuleId::file_missing, fmt::format("{} is not there{}", failure.name, why),
               std::move(fix), failure.name);
@@ -239,7 +239,7 @@ Finding* driver_words(const Context& context, const Failure& failure, Findings& 
           : fmt::format("what runs needs another driver than the one that is here{}",
                         failure.demand.empty() ? "" : ": " + failure.demand);
   if (context.driver) {
-    finding.evidence.push_back({"driver", host::driver_text(*context.driver)});
+    finding.evidence.push_back({"driver", machine::driver_text(*context.driver)});
   }
   finding.fix = {by_hand("restart the machine after a driver's upgrade, or unload and load the "
                          "nvidia modules",

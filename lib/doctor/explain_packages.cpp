@@ -201,7 +201,7 @@ Finding* missing_module(const Context& context, const Failure& failure, Findings
   const auto here = std::find_if(context.snapshot.pythons.begin(), context.snapshot.pythons.end(),
                                  [&](const auto& python) {
                                    return (name == "torch" && !python.torch.empty()) ||
-                                          host::find_distribution(python, name) != nullptr;
+                                          survey::find_distribution(python, name) != nullptr;
                                  });
   const bool is_here = here != context.snapshot.pythons.end();
   if (context.log.facts.is_isolated_build || (is_here && !context.log.facts.packages.empty())) {
@@ -211,7 +211,7 @@ Finding* missing_module(const Context& context, const Failure& failure, Findings
                     is_here ? fmt::format("; the {} of {} is not seen there", name, here->prefix)
                             : ""));
     if (is_here) {
-      const auto* dist = host::find_distribution(*here, name);
+      const auto* dist = survey::find_distribution(*here, name);
       finding.evidence.push_back({here->prefix, fmt::format("holds {} {}", name,
                                                             name == "torch"   ? here->torch
                                                             : dist == nullptr ? ""

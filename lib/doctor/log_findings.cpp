@@ -1,7 +1,7 @@
 // Findings that only a log knows: what they say and what they advise.
 #include "base/strings.hpp"
 #include "doctor/packages.hpp"
-#include "host/machine.hpp"
+#include "machine/machine.hpp"
 
 #include <algorithm>
 #include <map>
@@ -106,7 +106,7 @@ void say_old_cccl(const Context& context, const Hit& /*hit*/, Finding& finding) 
 
 void say_ptx(const Context& context, const Hit& /*hit*/, Finding& finding) {
   finding.evidence.push_back(
-      {"driver", context.driver ? host::driver_text(*context.driver) : "not known"});
+      {"driver", context.driver ? machine::driver_text(*context.driver) : "not known"});
   finding.fix = {
       by_hand("compile SASS for the GPU (-gencode arch=compute_XX,code=sm_XX), or take a "
               "toolkit no newer than the driver's CUDA",

@@ -88,7 +88,7 @@ std::string package_of(std::string_view component, bool is_debian) {
 
 } // namespace
 
-PackageManager package_manager_of(const host::Snapshot& snapshot) {
+PackageManager package_manager_of(const survey::Snapshot& snapshot) {
   for (const auto& system : systems()) {
     const auto is_its = [&](std::string_view id) {
       return std::any_of(system.ids.begin(), system.ids.end(), [&](std::string_view one) {
@@ -178,7 +178,7 @@ Fix install_program(const Context& context, const std::string& name) {
              : by_command(action, "the program, where everybody finds it");
 }
 
-Fix install_component(const Context& context, const host::Toolkit& kit,
+Fix install_component(const Context& context, const survey::Toolkit& kit,
                       const std::string& component, const std::string& minor) {
   const auto debian = package_of(component, true) + "-" + dashed(minor);
   const auto other = package_of(component, false) + "-" + dashed(minor);

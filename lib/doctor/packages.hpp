@@ -9,7 +9,7 @@ namespace cukit::doctor {
 enum class PackageManager { apt, dnf, zypper, pacman, apk, unknown };
 
 /// By os-release; an older snapshot has its name alone.
-PackageManager package_manager_of(const host::Snapshot& snapshot);
+PackageManager package_manager_of(const survey::Snapshot& snapshot);
 
 /// g++ with the C library's headers; of a major version when it is not 0.
 Fix install_gxx(const Context& context, int major = 0);
@@ -19,7 +19,7 @@ Fix install_python_headers(const Context& context);
 Fix install_program(const Context& context, const std::string& name);
 /// NVIDIA's package of a toolkit's component for a minor, with its headers: cuda-cudart-dev-12-8.
 /// `kit`: where it will lie.
-Fix install_component(const Context& context, const host::Toolkit& kit,
+Fix install_component(const Context& context, const survey::Toolkit& kit,
                       const std::string& component, const std::string& minor);
 /// The whole toolkit of a minor: cuda-toolkit-12-8.
 Fix install_toolkit(const Context& context, const std::string& minor);

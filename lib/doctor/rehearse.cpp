@@ -29,7 +29,7 @@ const Finding* find_same(const Finding& finding, const std::vector<Finding>& lis
 
 /// A part of CUDA that goes into a folder of wheels which is not there yet lies where nobody can
 /// tell beforehand; and of another torch not everything is known that comes with it.
-bool can_be_told(const host::Snapshot& snapshot, const Effect& effect) {
+bool can_be_told(const survey::Snapshot& snapshot, const Effect& effect) {
   const auto* wheels = std::get_if<InstallsWheels>(&effect);
   if (wheels == nullptr) {
     return true;
@@ -38,7 +38,7 @@ bool can_be_told(const host::Snapshot& snapshot, const Effect& effect) {
     const auto wanted = catalog::Requirement::parse(text);
     const auto is_of_it = [&](const auto& python) {
       return python.prefix == wheels->prefix &&
-             host::find_distribution(python, wanted->project) != nullptr;
+             survey::find_distribution(python, wanted->project) != nullptr;
     };
     return !wanted || (text.find("==") == std::string::npos &&
                        (!wanted->range.is_any() ||
@@ -59,7 +59,7 @@ bool can_be_told(const host::Snapshot& snapshot, const Effect& effect) {
          });
 }
 
-bool is_told(const host::Snapshot& snapshot, const Fix& fix) {
+bool is_told(const survey::Snapshot& snapshot, const Fix& fix) {
   return !fix.effects.empty() &&
          std::all_of(fix.effects.begin(), fix.effects.end(),
                      [&](const auto& effect) { return can_be_told(snapshot, effect); });
@@ -69,8 +69,8 @@ enum class Outcome { mends, breaks_else, fails, not_told };
 
 class Rehearsal {
 public:
-  Rehearsal(const host::Snapshot& snapshot, const Parts& parts,
-            const std::function<std::vector<Finding>(const host::Snapshot&)>& examine)
+  Rehearsal(const survey::Snapshot& snapshot, const Parts& parts,
+            const std::function<std::vector<Finding>(const survey::Snapshot&)>& examine)
       : snapshot_(snapshot), parts_(parts), examine_(examine), now_(examine(snapshot)) {}
 
   [[nodiscard]] bool is_seen(const Finding& finding) const {
@@ -97,17 +97,17 @@ public:
   }
 
 private:
-  const host::Snapshot& snapshot_;
+  const survey::Snapshot& snapshot_;
   const Parts& parts_;
-  const std::function<std::vector<Finding>(const host::Snapshot&)>& examine_;
+  const std::function<std::vector<Finding>(const survey::Snapshot&)>& examine_;
   std::vector<Finding> now_;
   std::size_t count_ = 0;
 };
 
 } // namespace
 
-void rehearse(std::vector<Finding>& findings, const host::Snapshot& snapshot, const Parts& parts,
-              const std::function<std::vector<Finding>(const host::Snapshot&)>& examine) {
+void rehearse(std::vector<Finding>& findings, const survey::Snapshot& snapshot, const Parts& parts,
+              const std::function<std::vector<Finding>(const survey::Snapshot&)>& examine) {
   const bool is_any_told = std::any_of(findings.begin(), findings.end(), [&](const auto& finding) {
     return std::any_of(finding.fix.begin(), finding.fix.end(),
                        [&](const auto& fix) { return is_told(snapshot, fix); });

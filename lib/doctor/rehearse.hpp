@@ -12,7 +12,7 @@ namespace cukit::doctor {
 /// one does not. What a fix does has to be known for that (Fix::effects), and the finding must be
 /// one of the snapshot, not of a log alone. `examine` diagnoses a snapshot without the log and
 /// without rehearsing.
-void rehearse(std::vector<Finding>& findings, const host::Snapshot& snapshot, const Parts& parts,
-              const std::function<std::vector<Finding>(const host::Snapshot&)>& examine);
+void rehearse(std::vector<Finding>& findings, const survey::Snapshot& snapshot, const Parts& parts,
+              const std::function<std::vector<Finding>(const survey::Snapshot&)>& examine);
 
 } // namespace cukit::doctor

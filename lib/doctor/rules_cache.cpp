@@ -54,7 +54,7 @@ struct Staleness {
   bool is_stale = false;     ///< else it only comes from another toolkit
 };
 
-std::optional<Staleness> staleness_of(const Context& context, const host::CacheEntry& entry,
+std::optional<Staleness> staleness_of(const Context& context, const survey::CacheEntry& entry,
                                       const Found* found) {
   const auto nvcc = found == nullptr ? std::string() : found->nvcc_version;
   const auto runtime =
@@ -68,7 +68,7 @@ std::optional<Staleness> staleness_of(const Context& context, const host::CacheE
       result.wrong_library = name;
     }
   }
-  const auto* then = host::toolkit_of(context.snapshot, result.home);
+  const auto* then = survey::toolkit_of(context.snapshot, result.home);
   const bool is_other =
       !result.home.empty() && found != nullptr && found->kit != nullptr && then != found->kit;
   if (result.wrong_library.empty() && !is_other) {

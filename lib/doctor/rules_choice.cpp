@@ -58,7 +58,7 @@ std::optional<Need> needed_nvcc(const Context& context, const Found& found) {
 }
 
 /// Whether the parts of a tree fit each other, so that it can be recommended.
-bool is_sound(const host::Toolkit& kit) {
+bool is_sound(const survey::Toolkit& kit) {
   const auto version = [&](const char* name) {
     const auto found = kit.tools.find(name);
     return found == kit.tools.end() ? std::string() : found->second.version;
@@ -67,8 +67,8 @@ bool is_sound(const host::Toolkit& kit) {
          !is_older(version("ptxas"), version("cicc"));
 }
 
-const host::Toolkit* newer_tree(const Context& context, const Version& least, int major) {
-  const host::Toolkit* best = nullptr;
+const survey::Toolkit* newer_tree(const Context& context, const Version& least, int major) {
+  const survey::Toolkit* best = nullptr;
   for (const auto& tree : trees_with_nvcc(context)) {
     const auto version = Version::parse(tree.nvcc->version);
     if (!version || *version < least || !is_sound(*tree.kit)) {
@@ -210,7 +210,7 @@ void two_toolkits(const Context& context, Findings& findings) {
   }
   for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT", "CONDA_PREFIX"}) {
     const auto value = variable(context.snapshot, name);
-    const auto* other = value.empty() ? nullptr : host::toolkit_of(context.snapshot, value);
+    const auto* other = value.empty() ? nullptr : survey::toolkit_of(context.snapshot, value);
     if (other == nullptr || other == cmake->compiler) {
       continue;
     }
@@ -280,7 +280,7 @@ std::vector<std::string> places_of(const Context& context, const std::vector<std
   return places;
 }
 
-void say_where_it_is(const Context& context, const host::Toolkit& kit, Finding& finding) {
+void say_where_it_is(const Context& context, const survey::Toolkit& kit, Finding& finding) {
   finding.cause =
       fmt::format("{} looks at {}, and the toolkit is {}", join(finding.consumers, ", "),
                   join(places_of(context, finding.consumers), ", "), kit.root);
@@ -306,7 +306,7 @@ void say_there_is_none(const Context& context, const Found& found, Finding& find
   offer_own_toolkits(context, finding);
   finding.fix.push_back(cukit_fix(context, finding.consumers));
   if (found.python != nullptr &&
-      host::find_distribution(*found.python, "flashinfer-python") != nullptr) {
+      survey::find_distribution(*found.python, "flashinfer-python") != nullptr) {
     finding.fix.push_back(by_command(
         pip_install(context, found.python->prefix, {"flashinfer-cubin", "flashinfer-jit-cache"}),
         "FlashInfer's compiled kernels, of its own version: no compiler is needed"));

@@ -66,8 +66,8 @@ std::string what_is_wrong(const std::string& value) {
   return {};
 }
 
-const host::Toolkit* best_tree(const Context& context) {
-  const host::Toolkit* best = nullptr;
+const survey::Toolkit* best_tree(const Context& context) {
+  const survey::Toolkit* best = nullptr;
   for (const auto& tree : trees_with_nvcc(context)) {
     if (best == nullptr || is_older(best->tools.at("nvcc").version, tree.nvcc->version)) {
       best = tree.kit;
@@ -108,8 +108,8 @@ void wrong_folder(const Context& context, Findings& findings) {
     if (value.empty() || !what_is_wrong(value).empty()) {
       continue;
     }
-    const auto* kit = host::toolkit_of(context.snapshot, value);
-    const bool is_root = kit != nullptr && host::is_root_of(*kit, value);
+    const auto* kit = survey::toolkit_of(context.snapshot, value);
+    const bool is_root = kit != nullptr && survey::is_root_of(*kit, value);
     if ((is_root && kit->tools.contains("nvcc")) || !is_used_root(context, name)) {
       continue;
     }
@@ -138,8 +138,8 @@ void wrong_folder(const Context& context, Findings& findings) {
 void disagree(const Context& context, Findings& findings) {
   const auto home = variable(context.snapshot, "CUDA_HOME");
   const auto path = variable(context.snapshot, "CUDA_PATH");
-  const auto* first = host::toolkit_of(context.snapshot, home);
-  const auto* second = host::toolkit_of(context.snapshot, path);
+  const auto* first = survey::toolkit_of(context.snapshot, home);
+  const auto* second = survey::toolkit_of(context.snapshot, path);
   if (home.empty() || path.empty() || first == nullptr || second == nullptr || first == second) {
     return;
   }
@@ -176,8 +176,8 @@ std::vector<std::string> added_includes(const std::string& name, const std::stri
 void foreign_flags(const Context& context, Findings& findings) {
   for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH", "CUDA_INC_PATH"}) {
     for (const auto& folder : added_includes(name, variable(context.snapshot, name))) {
-      const auto* other = host::toolkit_of(context.snapshot, folder);
-      const host::PythonEnvironment* triton = nullptr;
+      const auto* other = survey::toolkit_of(context.snapshot, folder);
+      const survey::PythonEnvironment* triton = nullptr;
       for (const auto& python : context.snapshot.pythons) {
         if (!python.triton_include.empty() && folder == python.triton_include) {
           triton = &python;

@@ -8,12 +8,12 @@ namespace cukit::doctor {
 
 namespace {
 
-bool has_folder(const host::Toolkit& kit, std::string_view folder) {
+bool has_folder(const survey::Toolkit& kit, std::string_view folder) {
   return std::find(kit.library_folders.begin(), kit.library_folders.end(), folder) !=
          kit.library_folders.end();
 }
 
-bool has_targets(const host::Toolkit& kit) {
+bool has_targets(const survey::Toolkit& kit) {
   return std::any_of(kit.library_folders.begin(), kit.library_folders.end(),
                      [](const auto& folder) { return folder.starts_with("targets/"); });
 }
@@ -22,7 +22,7 @@ bool has_targets(const host::Toolkit& kit) {
 bool is_rescued(const Context& context, const std::string& name) {
   const auto value = variable(context.snapshot, "LIBRARY_PATH");
   for (const auto folder : split(value, ':')) {
-    const auto* kit = folder.empty() ? nullptr : host::toolkit_of(context.snapshot, folder);
+    const auto* kit = folder.empty() ? nullptr : survey::toolkit_of(context.snapshot, folder);
     if (kit != nullptr &&
         (kit->libraries.contains(name) || kit->libraries.contains("stubs/" + name))) {
       return true;
@@ -37,13 +37,13 @@ bool is_rescued(const Context& context, const std::string& name) {
          });
 }
 
-bool has_libraries(const host::Toolkit& kit) {
+bool has_libraries(const survey::Toolkit& kit) {
   return std::any_of(kit.libraries.begin(), kit.libraries.end(),
                      [](const auto& library) { return library.first.starts_with("libcudart"); });
 }
 
 /// Whether nvcc's own profile leads to the libraries of its tree.
-bool nvcc_finds_libraries(const host::Toolkit& kit) {
+bool nvcc_finds_libraries(const survey::Toolkit& kit) {
   return kit.profile != "target" || has_folder(kit, "lib64") || has_targets(kit);
 }
 
@@ -155,7 +155,7 @@ void crt_missing(const Context& context, Findings& findings) {
 }
 
 /// The headers from where the compiler came from: those of a wheel do not lie beside another nvcc.
-Fix headers_of(const Context& context, const host::Toolkit* compiler, const std::string& prefix,
+Fix headers_of(const Context& context, const survey::Toolkit* compiler, const std::string& prefix,
                const std::string& minor) {
   if (compiler != nullptr && !is_wheel_tree(*compiler)) {
     return compiler->environment.empty()
@@ -295,7 +295,7 @@ void dlto(const Context& context, Findings& findings) {
   }
 }
 
-std::string nvrtc_minor(const host::Toolkit& kit) {
+std::string nvrtc_minor(const survey::Toolkit& kit) {
   std::string result;
   constexpr std::string_view prefix = "libnvrtc-builtins.so.";
   for (const auto& [name, path] : kit.libraries) {
@@ -310,8 +310,8 @@ std::string nvrtc_minor(const host::Toolkit& kit) {
 }
 
 /// The toolkit whose libnvrtc a consumer would load: of its own environment first.
-const host::Toolkit* nvrtc_of(const Context& context, const Found& found) {
-  const host::Toolkit* other = nullptr;
+const survey::Toolkit* nvrtc_of(const Context& context, const Found& found) {
+  const survey::Toolkit* other = nullptr;
   for (const auto& kit : context.snapshot.toolkits) {
     if (nvrtc_minor(kit).empty()) {
       continue;

@@ -42,12 +42,13 @@ void put_before(const std::string& led_by, const std::string& taken_folder,
 }
 
 /// The distribution whose files lie at a path of site-packages/nvidia.
-const host::Distribution* owner_in(const host::PythonEnvironment& python, const std::string& path) {
-  const host::Clobber* clobber = nullptr;
+const survey::Distribution* owner_in(const survey::PythonEnvironment& python,
+                                     const std::string& path) {
+  const survey::Clobber* clobber = nullptr;
   for (const auto& candidate : python.clobbers) {
     clobber = candidate.path == path ? &candidate : clobber;
   }
-  return clobber == nullptr ? nullptr : host::find_distribution(python, clobber->owners.front());
+  return clobber == nullptr ? nullptr : survey::find_distribution(python, clobber->owners.front());
 }
 
 void lacking_symbols(const Context& context, Findings& findings) {
@@ -85,17 +86,17 @@ void lacking_symbols(const Context& context, Findings& findings) {
 }
 
 /// A driver's library, not one of a stub or of WSL, whose file carries no version.
-bool has_driver_version(const host::DriverLibrary& library) {
+bool has_driver_version(const survey::DriverLibrary& library) {
   constexpr int k_oldest_branch = 300;
   return major_of(library.version) >= k_oldest_branch;
 }
 
-bool is_compat(const host::DriverLibrary& library) {
+bool is_compat(const survey::DriverLibrary& library) {
   return library.path.find("/compat/") != std::string::npos ||
          library.real.find("/compat/") != std::string::npos;
 }
 
-bool is_stub(const host::DriverLibrary& library) {
+bool is_stub(const survey::DriverLibrary& library) {
   return library.path.find("/stubs/") != std::string::npos;
 }
 

@@ -51,8 +51,8 @@ bool accepts(const Found* found, const Version& ptxas) {
 }
 
 /// A toolkit here whose ptxas knows the GPU, and which the consumer accepts; nullptr: none.
-const host::Toolkit* tree_with_ptxas_for(const Context& context, const Found* found,
-                                         const GpuTarget& target) {
+const survey::Toolkit* tree_with_ptxas_for(const Context& context, const Found* found,
+                                           const GpuTarget& target) {
   for (const auto& kit : context.snapshot.toolkits) {
     const auto ptxas = kit.tools.find("ptxas");
     const auto version = ptxas == kit.tools.end() ? tl::unexpected<Error>(Error{})
@@ -81,7 +81,7 @@ Fix start_with(const std::string& name, const std::string& path, std::string eff
 }
 
 /// All variables that tell the consumer of a ptxas, each release's own and those of later ones.
-Fix point_at(const Found& found, const host::Toolkit& kit) {
+Fix point_at(const Found& found, const survey::Toolkit& kit) {
   const auto& path = kit.tools.at("ptxas").path;
   const auto* effect = "a ptxas that knows the GPU";
   if (found.ptxas_variable.empty()) {
@@ -114,7 +114,7 @@ void offer_own(const Context& context, const Found& found, Finding& finding) {
 }
 
 /// The consumer's own ptxas, when no variable named another.
-const host::Tool* own_ptxas(const Found& found) {
+const survey::Tool* own_ptxas(const Found& found) {
   if (found.python == nullptr || found.python->triton.empty()) {
     return nullptr;
   }

@@ -12,7 +12,7 @@ namespace cukit::doctor {
 namespace {
 
 /// cu12 of nvidia-cublas-cu12; 13 of nvidia-cuda-runtime 13.0.96
-int family_of(const host::Distribution& dist) {
+int family_of(const survey::Distribution& dist) {
   if (!dist.name.starts_with("nvidia-")) {
     return 0;
   }
@@ -51,12 +51,12 @@ void stub_distributions(const Context& context, Findings& findings) {
 }
 
 /// Who of several owners stays: whom torch asks for, else the one with the newest version.
-const host::Distribution* keeper_of(const host::PythonEnvironment& python,
-                                    const std::set<std::string>& owners) {
-  const auto* torch = host::find_distribution(python, "torch");
-  const host::Distribution* best = nullptr;
+const survey::Distribution* keeper_of(const survey::PythonEnvironment& python,
+                                      const std::set<std::string>& owners) {
+  const auto* torch = survey::find_distribution(python, "torch");
+  const survey::Distribution* best = nullptr;
   for (const auto& name : owners) {
-    const auto* dist = host::find_distribution(python, name);
+    const auto* dist = survey::find_distribution(python, name);
     const bool is_asked_for =
         dist != nullptr && torch != nullptr &&
         std::any_of(torch->requirements.begin(), torch->requirements.end(), [&](const auto& text) {
@@ -74,7 +74,7 @@ const host::Distribution* keeper_of(const host::PythonEnvironment& python,
 }
 
 /// The files as one wheel brings them. Removing another owner alone would take them away.
-Fix give_back(const Context& context, const host::PythonEnvironment& python,
+Fix give_back(const Context& context, const survey::PythonEnvironment& python,
               const std::set<std::string>& owners) {
   const auto* keeper = keeper_of(python, owners);
   if (keeper == nullptr) {
@@ -165,10 +165,11 @@ void shadows(const Context& context, Findings& findings) {
           continue;
         }
         const auto* python = python_of(context.snapshot, kit.environment);
-        const auto* dist =
-            python == nullptr ? nullptr : host::find_distribution(*python, "nvidia-nvjitlink-cu12");
+        const auto* dist = python == nullptr
+                               ? nullptr
+                               : survey::find_distribution(*python, "nvidia-nvjitlink-cu12");
         if (dist == nullptr && python != nullptr) {
-          dist = host::find_distribution(*python, "nvidia-nvjitlink");
+          dist = survey::find_distribution(*python, "nvidia-nvjitlink");
         }
         const auto wheel = !kit.nvjitlink.empty() ? kit.nvjitlink
                            : dist != nullptr      ? minor_of(dist->version)
@@ -194,7 +195,7 @@ void shadows(const Context& context, Findings& findings) {
   }
 }
 
-bool is_asked_for(const host::PythonEnvironment& python, const std::string& name) {
+bool is_asked_for(const survey::PythonEnvironment& python, const std::string& name) {
   return std::any_of(python.distributions.begin(), python.distributions.end(),
                      [&](const auto& dist) {
                        return std::any_of(dist.requirements.begin(), dist.requirements.end(),
@@ -206,7 +207,7 @@ bool is_asked_for(const host::PythonEnvironment& python, const std::string& name
 }
 
 /// What is not of torch's own major goes, as far as nobody asks for it.
-void add_family_fix(const Context& context, const host::PythonEnvironment& python,
+void add_family_fix(const Context& context, const survey::PythonEnvironment& python,
                     Finding& finding) {
   const int own = major_of(python.torch_cuda);
   Action action;
@@ -239,8 +240,8 @@ void add_family_fix(const Context& context, const host::PythonEnvironment& pytho
 
 void families(const Context& context, Findings& findings) {
   for (const auto& python : context.snapshot.pythons) {
-    const host::Distribution* old_one = nullptr;
-    const host::Distribution* new_one = nullptr;
+    const survey::Distribution* old_one = nullptr;
+    const survey::Distribution* new_one = nullptr;
     for (const auto& dist : python.distributions) {
       const int family = family_of(dist);
       old_one = family == 12 ? &dist : old_one;
@@ -264,9 +265,9 @@ void companions(const Context& context, Findings& findings) {
     for (const auto& python : context.snapshot.pythons) {
       const auto* main = recipe.discovery.versions_of.empty()
                              ? nullptr
-                             : host::find_distribution(python, recipe.discovery.versions_of);
+                             : survey::find_distribution(python, recipe.discovery.versions_of);
       for (const auto& name : recipe.discovery.companions) {
-        const auto* other = main == nullptr ? nullptr : host::find_distribution(python, name);
+        const auto* other = main == nullptr ? nullptr : survey::find_distribution(python, name);
         // 0.6.12+cu130 of a companion is 0.6.12
         if (other == nullptr || other->version.substr(0, other->version.find('+')) ==
                                     main->version.substr(0, main->version.find('+'))) {
@@ -287,12 +288,12 @@ void companions(const Context& context, Findings& findings) {
 
 /// A requirement that concerns this machine; extras are those of torch's own CUDA.
 struct Pin {
-  const host::Distribution* by = nullptr;
+  const survey::Distribution* by = nullptr;
   catalog::Requirement requirement;
   std::string text;
 };
 
-std::vector<Pin> pins_of(const host::PythonEnvironment& python) {
+std::vector<Pin> pins_of(const survey::PythonEnvironment& python) {
   std::vector<Pin> pins;
   const auto extra =
       python.torch_cuda.empty() ? std::string() : fmt::format("cu{}", major_of(python.torch_cuda));
@@ -315,7 +316,7 @@ std::vector<Pin> pins_of(const host::PythonEnvironment& python) {
 void pins(const Context& context, Findings& findings) {
   for (const auto& python : context.snapshot.pythons) {
     for (const auto& pin : pins_of(python)) {
-      const auto* installed = host::find_distribution(python, pin.requirement.project);
+      const auto* installed = survey::find_distribution(python, pin.requirement.project);
       const auto version = installed == nullptr ? tl::unexpected<Error>(Error{})
                                                 : Version::parse(installed->version);
       const auto needs =

@@ -1,7 +1,7 @@
 // The host around a toolkit: C++ compiler, C library, driver.
 #include "base/strings.hpp"
 #include "doctor/packages.hpp"
-#include "host/machine.hpp"
+#include "machine/machine.hpp"
 
 #include <algorithm>
 
@@ -11,8 +11,9 @@ namespace {
 
 /// The compiler nvcc would take: -ccbin of its flags, NVCC_CCBIN, else g++ of PATH. CC reaches it
 /// through torch and FlashInfer, which pass it on.
-const host::HostCompiler* taken_compiler(const host::Snapshot& snapshot, std::string& named_by) {
-  const auto by_path = [&](std::string_view path) -> const host::HostCompiler* {
+const survey::HostCompiler* taken_compiler(const survey::Snapshot& snapshot,
+                                           std::string& named_by) {
+  const auto by_path = [&](std::string_view path) -> const survey::HostCompiler* {
     const auto slash = path.rfind('/');
     std::string cxx(path.substr(slash + 1)); // npos + 1 is 0
     if (cxx.starts_with("gcc")) {
@@ -195,10 +196,10 @@ void driver_floor(const Context& context, Findings& findings) {
     }
     if (finding.cause.empty()) {
       finding.cause = fmt::format("the driver is {}, {} of CUDA {} needs {} or newer",
-                                  host::driver_text(*context.driver), who, release->minor.text(),
+                                  machine::driver_text(*context.driver), who, release->minor.text(),
                                   release->driver_floor);
     }
-    finding.evidence.push_back({"driver", host::driver_text(*context.driver)});
+    finding.evidence.push_back({"driver", machine::driver_text(*context.driver)});
     finding.evidence.push_back({path, who + ", CUDA " + cuda});
     finding.fix = {
         by_hand(fmt::format("install a driver of branch {} or newer", release->driver_floor),
@@ -212,7 +213,7 @@ void driver_floor(const Context& context, Findings& findings) {
       check(python.torch_cuda, "torch " + python.torch, python.prefix);
     }
     for (const char* name : {"cuda-bindings", "cuda-python"}) {
-      if (const auto* dist = host::find_distribution(python, name)) {
+      if (const auto* dist = survey::find_distribution(python, name)) {
         check(fmt::format("{}.0", major_of(dist->version)), std::string(name) + " " + dist->version,
               dist->path);
       }
@@ -240,10 +241,10 @@ void driver_ptx(const Context& context, Findings& findings) {
     auto& finding = findings.add(RuleId::driver_older_than_ptx, tree.kit->real);
     finding.cause =
         fmt::format("nvcc {} writes PTX {}, the driver ({}) is of CUDA {} and compiles up to {}",
-                    tree.nvcc->version, release->ptx.text(), host::driver_text(*context.driver),
+                    tree.nvcc->version, release->ptx.text(), machine::driver_text(*context.driver),
                     own->minor.text(), own->ptx.text());
     finding.evidence = {
-        {"driver", host::driver_text(*context.driver) + ", CUDA " + own->minor.text()},
+        {"driver", machine::driver_text(*context.driver) + ", CUDA " + own->minor.text()},
         {tree.nvcc->path, "nvcc " + tree.nvcc->version}};
     finding.consumers = tree.users;
     const auto target = context.gpus.empty() ? std::string("sm_XX") : context.gpus.front().sm();

@@ -20,7 +20,7 @@ std::vector<GpuTarget> gpus_here(const Context& context) {
 }
 
 /// The build as its version says it, else by the CUDA that it names.
-fit::TorchName build_of(const host::PythonEnvironment& python) {
+fit::TorchName build_of(const survey::PythonEnvironment& python) {
   auto name = fit::TorchName::parse(python.torch);
   if (const auto cuda = Version::parse(python.torch_cuda); name.tag.empty() && cuda) {
     name.tag = fmt::format("cu{}{}", cuda->major(), cuda->minor());
@@ -39,7 +39,7 @@ bool is_step_forward(const fit::TorchName& from, const fit::TorchName& to) {
 }
 
 /// Builds that have code for the GPU and run on the driver, nearest first.
-void offer_builds(const Context& context, const host::PythonEnvironment& python,
+void offer_builds(const Context& context, const survey::PythonEnvironment& python,
                   const fit::TorchName& torch, const GpuTarget& gpu, Platform platform,
                   Finding& finding) {
   constexpr std::size_t k_most = 2;
@@ -109,7 +109,7 @@ Action install_torch(const Context& context, const std::string& prefix,
 }
 
 std::optional<fit::TorchName> torch_of_major(const Context& context,
-                                             const host::PythonEnvironment& python, int major) {
+                                             const survey::PythonEnvironment& python, int major) {
   const auto platform = Platform::parse(context.snapshot.platform).value_or(Platform::host());
   for (const auto& build :
        fit::nearest_torches(context.torches, fit::TorchName::parse(python.torch), context.gpus,

@@ -8,19 +8,19 @@ namespace cukit::doctor {
 
 namespace {
 
-std::string owner(const host::Toolkit& kit, const char* dist) {
+std::string owner(const survey::Toolkit& kit, const char* dist) {
   const auto found = kit.owners.find(dist);
   return found == kit.owners.end() ? std::string() : found->second;
 }
 
-std::string version_of(const host::Toolkit& kit, const char* tool) {
+std::string version_of(const survey::Toolkit& kit, const char* tool) {
   const auto found = kit.tools.find(tool);
   return found == kit.tools.end() ? std::string() : found->second.version;
 }
 
 /// The release that the rest of a wheel tree is of: torch's own where there is a torch, since its
 /// pins come back with every install; else the headers'.
-std::string release_to_match(const Context& context, const host::Toolkit& kit) {
+std::string release_to_match(const Context& context, const survey::Toolkit& kit) {
   const auto* python = python_of(context.snapshot, kit.environment);
   if (python != nullptr && !python->torch_cuda.empty() &&
       (kit.cudart.empty() || kit.cudart == minor_of(python->torch_cuda))) {
@@ -30,7 +30,7 @@ std::string release_to_match(const Context& context, const host::Toolkit& kit) {
 }
 
 /// How to bring the compiler parts of a tree to one release.
-void add_match_fix(const Context& context, const host::Toolkit& kit, Finding& finding) {
+void add_match_fix(const Context& context, const survey::Toolkit& kit, Finding& finding) {
   const auto minor = release_to_match(context, kit);
   if (is_wheel_tree(kit)) {
     finding.fix.push_back(by_command(
@@ -51,7 +51,7 @@ void add_match_fix(const Context& context, const host::Toolkit& kit, Finding& fi
 }
 
 /// pip counts a package as installed whatever became of its files.
-void add_reinstall(const Context& context, const host::Toolkit& kit, const char* dist,
+void add_reinstall(const Context& context, const survey::Toolkit& kit, const char* dist,
                    Finding& finding) {
   if (const auto version = owner(kit, dist); !version.empty()) {
     finding.fix.push_back(

@@ -37,7 +37,7 @@ private:
   Finding& finding_;
 };
 
-std::string about(const host::Toolkit& kit) {
+std::string about(const survey::Toolkit& kit) {
   const auto nvcc = kit.tools.find("nvcc");
   return fmt::format("CUDA {}{}", value_or(kit.cudart, "without headers"),
                      nvcc == kit.tools.end() ? ", no nvcc" : ", nvcc " + nvcc->second.version);
@@ -45,12 +45,12 @@ std::string about(const host::Toolkit& kit) {
 
 void tell_command(const Context& context, const buildlog::Command& command, Known& known) {
   known.add(fmt::format("log:{}", command.line), "the command: " + command.text.substr(0, 400));
-  if (const auto* kit = host::toolkit_of(context.snapshot, command.program)) {
+  if (const auto* kit = survey::toolkit_of(context.snapshot, command.program)) {
     known.add(kit->root, about(*kit));
   }
   for (const auto* list : {&command.includes, &command.system_includes, &command.library_folders}) {
     for (const auto& folder : *list) {
-      if (const auto* kit = host::toolkit_of(context.snapshot, folder)) {
+      if (const auto* kit = survey::toolkit_of(context.snapshot, folder)) {
         known.add(folder, "of " + kit->root + ": " + about(*kit));
       }
     }

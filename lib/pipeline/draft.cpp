@@ -85,8 +85,8 @@ std::string write(const Draft& draft) {
   return out;
 }
 
-void add_machine(Draft& draft, const host::Devices& devices,
-                 const std::optional<host::Compiler>& compiler) {
+void add_machine(Draft& draft, const machine::Devices& devices,
+                 const std::optional<machine::Compiler>& compiler) {
   std::set<std::string> targets;
   std::vector<std::string> seen;
   for (const auto& gpu : devices.gpus) {
@@ -108,7 +108,7 @@ void add_machine(Draft& draft, const host::Devices& devices,
     draft.add({.key = "driver",
                .value = fmt::format("\">={}\"", version.major()),
                .comment = fmt::format("the driver here is {}; this is the oldest it must run on",
-                                      host::driver_text(version))});
+                                      machine::driver_text(version))});
   } else if (!draft.has("driver")) {
     draft.add({.key = "driver",
                .value = "\">=580\"",

@@ -1,9 +1,9 @@
 // A manifest to begin with (`cukit init`): each value with a comment that says where it comes from.
 #pragma once
 
-#include "host/machine.hpp"
 #include "knowledge/knowledge.hpp"
 #include "lock/lock.hpp"
+#include "machine/machine.hpp"
 #include "pipeline/venv.hpp"
 
 namespace cukit::pipeline {
@@ -31,8 +31,8 @@ std::string list_text(const std::vector<std::string>& items);
 std::string write(const Draft& draft);
 
 /// GPUs, driver and host compiler as they were seen here; fields that the draft has are left alone.
-void add_machine(Draft& draft, const host::Devices& devices,
-                 const std::optional<host::Compiler>& compiler);
+void add_machine(Draft& draft, const machine::Devices& devices,
+                 const std::optional<machine::Compiler>& compiler);
 
 /// Torch, and the consumers among the installed projects. `written` is the path as the manifest
 /// will have it.

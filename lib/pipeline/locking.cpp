@@ -3,7 +3,7 @@
 #include "base/log.hpp"
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
-#include "host/machine.hpp"
+#include "machine/machine.hpp"
 #include "model/shell_command.hpp"
 #include "pipeline/choosing.hpp"
 #include "pipeline/kept.hpp"
@@ -138,7 +138,7 @@ Result<void> assume_driver(const Session& session, const manifest::Manifest& man
                                   text)});
   }
   CUKIT_TRY_ASSIGN(const auto version, Version::parse(text));
-  facts.driver = host::Driver{.version = version, .cuda = {}};
+  facts.driver = machine::Driver{.version = version, .cuda = {}};
   facts.assumed_driver = true;
   return {};
 }
@@ -152,7 +152,7 @@ Result<void> look_at_devices(const Session& session, const manifest::Manifest& m
   if (!needs_gpus && !needs_driver) {
     return {};
   }
-  const auto devices = host::devices(session.stop);
+  const auto devices = machine::devices(session.stop);
   if (needs_gpus) {
     facts.gpus = devices.gpus;
     if (facts.gpus.empty() && earlier != nullptr && earlier->assumed_gpus) {
@@ -170,7 +170,7 @@ Result<void> look_at_devices(const Session& session, const manifest::Manifest& m
     facts.driver = devices.driver;
     if (!facts.driver && earlier != nullptr && earlier->assumed_driver) {
       CUKIT_TRY_ASSIGN(const auto version, Version::parse(earlier->driver));
-      facts.driver = host::Driver{.version = version, .cuda = {}};
+      facts.driver = machine::Driver{.version = version, .cuda = {}};
       facts.assumed_driver = true;
     }
     if (!facts.driver) {
@@ -239,11 +239,11 @@ resolve::Note not_compared(const lock::Lock& lock) {
 Result<resolve::MachineFacts> machine_facts(Session& session, manifest::Manifest& manifest,
                                             const lock::Lock* earlier) {
   resolve::MachineFacts facts;
-  facts.glibc = host::glibc_version();
+  facts.glibc = machine::glibc_version();
   if (manifest.host_compiler) {
     CUKIT_TRY_ASSIGN(
         facts.compiler,
-        host::host_compiler(session.environment, manifest.host_compiler->value, session.stop));
+        machine::host_compiler(session.environment, manifest.host_compiler->value, session.stop));
   }
   CUKIT_TRY(assume_gpus(session, manifest, facts));
   CUKIT_TRY(assume_driver(session, manifest, facts));
@@ -312,10 +312,10 @@ Result<void> meets_requirements(const lock::Lock& lock, Platform platform) {
   if (part == nullptr || platform != Platform::host()) {
     return {};
   }
-  const auto quick = host::quick_look();
-  resolve::Node node{.glibc = host::glibc_version(), .driver = quick.driver, .gpus = {}};
+  const auto quick = machine::quick_look();
+  resolve::Node node{.glibc = machine::glibc_version(), .driver = quick.driver, .gpus = {}};
   if (quick.gpu_count > 0) {
-    node.gpus = host::devices().gpus;
+    node.gpus = machine::devices().gpus;
   }
   auto differences = resolve::unmet(lock, *part, node);
   if (differences.empty()) {

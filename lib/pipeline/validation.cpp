@@ -4,7 +4,7 @@
 #include "base/log.hpp"
 #include "base/strings.hpp"
 #include "base/temporary.hpp"
-#include "host/compiler.hpp"
+#include "machine/compiler.hpp"
 
 #include <algorithm>
 
@@ -24,14 +24,14 @@ std::string named_driver_library(const Environment& environment,
       continue;
     }
     const bool is_own =
-        module && real.filename().string() == "libcuda.so." + host::driver_text(*module);
+        module && real.filename().string() == "libcuda.so." + machine::driver_text(*module);
     return is_own ? std::string() : real.string();
   }
   return {};
 }
 
 /// The GPUs of the machine, one a line, in an order that says nothing.
-std::vector<std::string> gpu_lines(const host::QuickGpus& gpus) {
+std::vector<std::string> gpu_lines(const machine::QuickGpus& gpus) {
   std::vector<std::string> lines;
   for (const auto& gpu : gpus.listed) {
     lines.push_back(fmt::format("gpu {} {}", gpu.uuid, gpu.model));
@@ -42,8 +42,8 @@ std::vector<std::string> gpu_lines(const host::QuickGpus& gpus) {
 
 /// Where /proc lists no GPU though there may be one, and until somebody has used one that it lists,
 /// only the driver knows the UUID; the question is such a use.
-void ask_for_uuids(host::QuickGpus& gpus, const AskDevices& ask) {
-  const auto is_unknown = [](const host::QuickGpu& gpu) { return gpu.uuid.empty(); };
+void ask_for_uuids(machine::QuickGpus& gpus, const AskDevices& ask) {
+  const auto is_unknown = [](const machine::QuickGpu& gpu) { return gpu.uuid.empty(); };
   auto& listed = gpus.listed;
   if (!gpus.may_be_more && std::none_of(listed.begin(), listed.end(), is_unknown)) {
     return;
@@ -52,7 +52,7 @@ void ask_for_uuids(host::QuickGpus& gpus, const AskDevices& ask) {
   std::erase_if(listed, is_unknown);
   for (const auto& gpu : devices.gpus) {
     if (std::none_of(listed.begin(), listed.end(),
-                     [&](const host::QuickGpu& other) { return other.uuid == gpu.uuid; })) {
+                     [&](const machine::QuickGpu& other) { return other.uuid == gpu.uuid; })) {
       listed.push_back({.model = gpu.name, .uuid = gpu.uuid});
     }
   }
@@ -73,7 +73,7 @@ std::optional<validate::Report> stored_report(const Session& session, const std:
 } // namespace
 
 Result<void> check_host_compiler(const Session& session, const ValidationPlan& plan) {
-  auto compiler = host::host_compiler(session.environment, plan.host_compiler, session.stop);
+  auto compiler = machine::host_compiler(session.environment, plan.host_compiler, session.stop);
   if (compiler) {
     return {};
   }
@@ -87,12 +87,12 @@ Result<void> check_host_compiler(const Session& session, const ValidationPlan& p
 
 Surroundings surroundings(const Environment& environment, const ValidationPlan& plan,
                           const AskDevices& ask, const fs::path& root) {
-  Surroundings around{.driver = host::quick_look(root).driver,
-                      .gpus = host::quick_gpus(root),
+  Surroundings around{.driver = machine::quick_look(root).driver,
+                      .gpus = machine::quick_gpus(root),
                       .host_compiler =
-                          host::host_compiler_identity(environment, plan.host_compiler),
+                          machine::host_compiler_identity(environment, plan.host_compiler),
                       .driver_library = {},
-                      .glibc = host::glibc_version()};
+                      .glibc = machine::glibc_version()};
   around.driver_library = named_driver_library(environment, around.driver);
   ask_for_uuids(around.gpus, ask);
   return around;
@@ -128,11 +128,11 @@ Result<std::string> report_key(const knowledge::Knowledge& knowledge, const Sha2
   return stream.finish().hex();
 }
 
-bool holds(const validate::Report& report, const host::QuickGpus& here, const AskDevices& ask) {
+bool holds(const validate::Report& report, const machine::QuickGpus& here, const AskDevices& ask) {
   if (report.has_failure()) {
     return false;
   }
-  const auto was_there = [&](const host::QuickGpu& gpu) {
+  const auto was_there = [&](const machine::QuickGpu& gpu) {
     const auto& known = report.gpu_uuids;
     return std::find(known.begin(), known.end(), gpu.uuid) != known.end();
   };
@@ -141,15 +141,15 @@ bool holds(const validate::Report& report, const host::QuickGpus& here, const As
   }
   const auto devices = ask();
   return std::all_of(devices.gpus.begin(), devices.gpus.end(),
-                     [&](const host::Gpu& gpu) { return report.covers(gpu); });
+                     [&](const machine::Gpu& gpu) { return report.covers(gpu); });
 }
 
 Result<Known> known_report(const Session& session, const Sha256& content,
                            const ValidationPlan& plan) {
-  std::optional<host::Devices> asked; // at most once
+  std::optional<machine::Devices> asked; // at most once
   const auto ask = [&] {
     if (!asked) {
-      asked = host::devices(session.stop);
+      asked = machine::devices(session.stop);
     }
     return *asked;
   };
@@ -199,8 +199,8 @@ Result<validate::Report> validate_tree(Session& session, const assemble::Tree& t
   CUKIT_TRY_ASSIGN(auto report, validate::build(tree, session.knowledge, options, out,
                                                 session.progress, session.stop));
   CUKIT_TRY(session.check_stop());
-  CUKIT_TRY_ASSIGN(report,
-                   validate::run(out, host::devices(session.stop), session.progress, session.stop));
+  CUKIT_TRY_ASSIGN(
+      report, validate::run(out, machine::devices(session.stop), session.progress, session.stop));
   CUKIT_TRY(session.check_stop());
   if (!key.empty()) {
     CUKIT_TRY(store_report(session, key, report));

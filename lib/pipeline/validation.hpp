@@ -3,7 +3,7 @@
 // the driver.
 #pragma once
 
-#include "host/quick_gpus.hpp"
+#include "machine/quick_gpus.hpp"
 #include "pipeline/session.hpp"
 #include "validate/validate.hpp"
 
@@ -22,14 +22,14 @@ struct ValidationPlan {
 Result<void> check_host_compiler(const Session& session, const ValidationPlan& plan);
 
 /// The GPUs and driver that this process may use; asks the driver, in a child process.
-using AskDevices = std::function<host::Devices()>;
+using AskDevices = std::function<machine::Devices()>;
 
 /// What a result rests on besides the tree and the kernels. Of two machines with one home they
 /// differ wherever a GPU does.
 struct Surroundings {
   std::optional<Version> driver; ///< of the kernel module
-  host::QuickGpus gpus;
-  std::string host_compiler;  ///< host::host_compiler_identity()
+  machine::QuickGpus gpus;
+  std::string host_compiler;  ///< machine::host_compiler_identity()
   std::string driver_library; ///< a libcuda from LD_LIBRARY_PATH that is not the kernel module's
   Version glibc;
 };
@@ -43,7 +43,7 @@ Result<std::string> report_key(const knowledge::Knowledge& knowledge, const Sha2
 /// Whether nothing is left to do: no failure, and what a GPU here could run was run. One that ran
 /// nothing, because no GPU was visible, does not hold where one is. `ask` is called only when the
 /// report leaves out a GPU that the quick look shows.
-bool holds(const validate::Report& report, const host::QuickGpus& here, const AskDevices& ask);
+bool holds(const validate::Report& report, const machine::QuickGpus& here, const AskDevices& ask);
 
 /// The report that holds here for a tree of that content, or the key under which it is to be
 /// stored.

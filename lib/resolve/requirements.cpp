@@ -26,7 +26,7 @@ std::vector<std::string> unmet(const lock::Lock& lock, const lock::PlatformLock&
   if (driver && node.driver && *node.driver < *driver) {
     result.push_back(fmt::format("the lock needs driver {} or newer{}, this machine has {}",
                                  lock.driver, lock.assumed_driver ? " (it was assumed)" : "",
-                                 host::driver_text(*node.driver)));
+                                 machine::driver_text(*node.driver)));
   }
   for (const auto& gpu : node.gpus) {
     const bool is_served =

@@ -1,8 +1,8 @@
 // What a lock asks of the machine it is used on, compared with one.
 #pragma once
 
-#include "host/machine.hpp"
 #include "lock/lock.hpp"
+#include "machine/machine.hpp"
 
 namespace cukit::resolve {
 
@@ -10,7 +10,7 @@ namespace cukit::resolve {
 struct Node {
   std::optional<Version> glibc;
   std::optional<Version> driver;
-  std::vector<host::Gpu> gpus;
+  std::vector<machine::Gpu> gpus;
 };
 
 /// One sentence per difference, each with both values; empty when the node meets the lock.

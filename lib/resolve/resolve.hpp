@@ -4,8 +4,8 @@
 #pragma once
 
 #include "catalog/catalog.hpp"
-#include "host/machine.hpp"
 #include "lock/lock.hpp"
+#include "machine/machine.hpp"
 #include "manifest/manifest.hpp"
 
 #include <variant>
@@ -15,9 +15,9 @@ namespace cukit::resolve {
 /// What is known of the machine the toolkit is for, where the manifest says `native` or the host
 /// compiler matters.
 struct MachineFacts {
-  std::vector<host::Gpu> gpus = {};
-  std::optional<host::Driver> driver = {};
-  std::optional<host::Compiler> compiler = {};
+  std::vector<machine::Gpu> gpus = {};
+  std::optional<machine::Driver> driver = {};
+  std::optional<machine::Compiler> compiler = {};
   std::optional<Version> glibc = {};
   bool assumed_gpus = false;   ///< gpus were said on the command line, not seen
   bool assumed_driver = false; ///< so was the driver

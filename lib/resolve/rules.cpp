@@ -252,7 +252,7 @@ Verdict ptx_of_driver(const knowledge::Release& release, const knowledge::Releas
                 driver_cuda.ptx.text());
 }
 
-Verdict host_compiler(const knowledge::Release& release, const host::Compiler& compiler) {
+Verdict host_compiler(const knowledge::Release& release, const machine::Compiler& compiler) {
   const auto major = compiler.version.major();
   const auto cuda = release.minor.major_minor();
   if (compiler.kind == "gcc" && release.gcc_max > 0 && major > release.gcc_max) {

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "fit/torch.hpp"
-#include "host/machine.hpp"
 #include "knowledge/knowledge.hpp"
+#include "machine/machine.hpp"
 #include "model/platform.hpp"
 #include "model/version.hpp"
 
@@ -83,7 +83,7 @@ Verdict gpu_range(const knowledge::Architecture& architecture, const GpuTarget& 
 Verdict driver_floor(const knowledge::Release& release, const Version& oldest);
 /// A driver whose own CUDA is `driver_cuda` compiles the PTX that this release writes.
 Verdict ptx_of_driver(const knowledge::Release& release, const knowledge::Release& driver_cuda);
-Verdict host_compiler(const knowledge::Release& release, const host::Compiler& compiler);
+Verdict host_compiler(const knowledge::Release& release, const machine::Compiler& compiler);
 Verdict c_library(const Version& cuda, const Version& glibc);
 /// The consumer's own least nvcc for one GPU.
 Verdict consumer_minimum(const knowledge::Consumer& consumer, const GpuTarget& target,

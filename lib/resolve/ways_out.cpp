@@ -124,7 +124,7 @@ private:
       return {.distance = 1,
               .text = fmt::format("a driver of branch {} or newer on this machine, which has {}",
                                   toolkit.facts->driver_floor,
-                                  host::driver_text(problem_.oldest_driver))};
+                                  machine::driver_text(problem_.oldest_driver))};
     case Topic::host:
       return {.distance = 3,
               .text = fmt::format("host.compiler: a gcc up to {} or a clang up to {} instead of {}",

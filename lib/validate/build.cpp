@@ -208,7 +208,7 @@ Result<void> compile_all(const Toolchain& toolchain, const std::vector<Job*>& jo
 
 /// Some distributions keep libstdc++.a in a package of its own: the compiler answers with a bare
 /// name when it is not there.
-bool has_static_cxx(const host::Compiler& compiler, const std::stop_token& stop) {
+bool has_static_cxx(const machine::Compiler& compiler, const std::stop_token& stop) {
   Environment environment;
   environment.set("PATH", "/usr/bin:/bin");
   environment.set("LANG", "C");
@@ -219,7 +219,7 @@ bool has_static_cxx(const host::Compiler& compiler, const std::stop_token& stop)
   return finished && finished->exit_code == 0 && finished->output.starts_with('/');
 }
 
-std::string compiler_text(const host::Compiler& compiler) {
+std::string compiler_text(const machine::Compiler& compiler) {
   return fmt::format("{} {} ({})", compiler.kind, compiler.version.text(), compiler.path);
 }
 
@@ -230,7 +230,7 @@ Result<Report> build(const assemble::Tree& tree, const knowledge::Knowledge& kno
                      const std::stop_token& stop) {
   CUKIT_TRY_ASSIGN(const auto kernels, load_kernels(knowledge, options.suites));
   CUKIT_TRY_ASSIGN(const auto compiler,
-                   host::host_compiler(options.environment, options.host_compiler, stop));
+                   machine::host_compiler(options.environment, options.host_compiler, stop));
   CUKIT_TRY_ASSIGN(const auto folder, absolute_path(out));
   CUKIT_TRY_ASSIGN(const auto root, absolute_path(tree.path));
   CUKIT_TRY(prepare_folder(folder));

@@ -8,7 +8,7 @@ namespace cukit::validate {
 /// What all compilations of a build share.
 struct Toolchain {
   fs::path tree;
-  host::Compiler compiler;
+  machine::Compiler compiler;
   bool has_static_cxx =
       false;        ///< libstdc++.a is there, so that programs run where the C++ library is older
   fs::path sources; ///< holds common/ and a folder per kernel

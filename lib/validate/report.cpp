@@ -90,7 +90,7 @@ int Report::count(State state) const {
                           std::count_if(runs.begin(), runs.end(), is));
 }
 
-bool Report::covers(const host::Gpu& gpu) const {
+bool Report::covers(const machine::Gpu& gpu) const {
   return std::all_of(builds.begin(), builds.end(), [&](const BuildResult& build) {
     const auto target = GpuTarget::parse(build.target);
     if (build.state != State::passed || !target || !target->runs_on(gpu.target)) {

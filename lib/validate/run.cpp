@@ -11,13 +11,13 @@ namespace cukit::validate {
 
 namespace {
 
-std::string label(const host::Gpu& gpu) {
+std::string label(const machine::Gpu& gpu) {
   return fmt::format("{}: {}", gpu.index, gpu.name);
 }
 
 /// Nothing of the caller's environment but where the driver was found. CUDA_CACHE_DISABLE: nothing
 /// is written into a home.
-Environment run_environment(const host::Devices& devices, const host::Gpu& gpu) {
+Environment run_environment(const machine::Devices& devices, const machine::Gpu& gpu) {
   Environment environment;
   environment.set("PATH", "/usr/bin:/bin");
   environment.set("LANG", "C");
@@ -44,12 +44,12 @@ RunResult result_for(const Program& program) {
 struct Stage {
   const fs::path& folder;
   const Bundle& bundle;
-  const host::Devices& devices;
+  const machine::Devices& devices;
   const RunLimits& limits;
   const std::stop_token& stop;
 };
 
-RunResult run_program(const Stage& stage, const Program& program, const host::Gpu& gpu) {
+RunResult run_program(const Stage& stage, const Program& program, const machine::Gpu& gpu) {
   RunResult result = result_for(program);
   result.gpu = label(gpu);
   result.gpu_uuid = gpu.uuid;
@@ -74,7 +74,7 @@ RunResult run_program(const Stage& stage, const Program& program, const host::Gp
 }
 
 /// Why no GPU of this machine runs the target.
-std::string why_not_run(const host::Devices& devices, const GpuTarget& target) {
+std::string why_not_run(const machine::Devices& devices, const GpuTarget& target) {
   if (devices.gpus.empty()) {
     return devices.why_none.empty() ? "there is no GPU" : devices.why_none;
   }
@@ -90,11 +90,11 @@ std::string why_not_run(const host::Devices& devices, const GpuTarget& target) {
 
 struct Turn {
   const Program* program;
-  const host::Gpu* gpu; ///< nullptr: no GPU here can
+  const machine::Gpu* gpu; ///< nullptr: no GPU here can
   RunResult result;
 };
 
-std::vector<Turn> plan_turns(const Bundle& bundle, const host::Devices& devices) {
+std::vector<Turn> plan_turns(const Bundle& bundle, const machine::Devices& devices) {
   std::vector<Turn> turns;
   for (const auto& program : bundle.programs) {
     const auto before = turns.size();
@@ -137,23 +137,23 @@ void take_turns(const Stage& stage, std::vector<Turn>& turns, Progress& progress
   progress.end(work);
 }
 
-std::string driver_text(const host::Devices& devices) {
+std::string driver_text(const machine::Devices& devices) {
   if (!devices.driver) {
     return {};
   }
   const auto& driver = *devices.driver;
-  return host::driver_text(driver.version) +
+  return machine::driver_text(driver.version) +
          (driver.cuda ? fmt::format(" (CUDA {})", driver.cuda->text()) : "");
 }
 
 } // namespace
 
-Result<Report> run(const fs::path& folder, const host::Devices& devices, Progress& progress,
+Result<Report> run(const fs::path& folder, const machine::Devices& devices, Progress& progress,
                    const std::stop_token& stop) {
   return run_limited(folder, devices, RunLimits{}, progress, stop);
 }
 
-Result<Report> run_limited(const fs::path& folder, const host::Devices& devices,
+Result<Report> run_limited(const fs::path& folder, const machine::Devices& devices,
                            const RunLimits& limits, Progress& progress,
                            const std::stop_token& stop) {
   CUKIT_TRY_ASSIGN(const auto root, absolute_path(folder));

@@ -13,7 +13,7 @@ struct RunLimits {
   std::uint64_t output_bytes = 1U << 20U; ///< the longest output of a kernel is 600 bytes
 };
 
-Result<Report> run_limited(const fs::path& folder, const host::Devices& devices,
+Result<Report> run_limited(const fs::path& folder, const machine::Devices& devices,
                            const RunLimits& limits, Progress& progress,
                            const std::stop_token& stop);
 

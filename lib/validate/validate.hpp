@@ -4,8 +4,8 @@
 #pragma once
 
 #include "assemble/assemble.hpp"
-#include "host/machine.hpp"
 #include "knowledge/knowledge.hpp"
+#include "machine/machine.hpp"
 #include "text/json.hpp"
 
 #include <optional>
@@ -71,7 +71,7 @@ struct Report {
   [[nodiscard]] int count(State state) const; ///< over builds and runs
   [[nodiscard]] bool has_failure() const { return count(State::failed) > 0; }
   /// Every program that was built and is for that GPU was run on it.
-  [[nodiscard]] bool covers(const host::Gpu& gpu) const;
+  [[nodiscard]] bool covers(const machine::Gpu& gpu) const;
   [[nodiscard]] text::Json json() const; ///< cukit.validate/1
   static Result<Report> from_json(const text::Json& json);
 };
@@ -96,7 +96,7 @@ Result<Report> build(const assemble::Tree& tree, const knowledge::Knowledge& kno
 /// the builds as bundle.json has them, and the runs. No GPU, or none that a target is for: not_run,
 /// with the reason. A folder whose files are not the ones bundle.json names is an error of code
 /// integrity.
-Result<Report> run(const fs::path& folder, const host::Devices& devices, Progress& progress,
+Result<Report> run(const fs::path& folder, const machine::Devices& devices, Progress& progress,
                    const std::stop_token& stop);
 
 /// The SASS target that a cubin says it was made for, from the command line in its .note.nv.tkinfo:

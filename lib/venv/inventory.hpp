@@ -3,7 +3,7 @@
 #pragma once
 
 #include "catalog/requirement.hpp"
-#include "host/snapshot.hpp"
+#include "survey/snapshot.hpp"
 #include "venv/place.hpp"
 #include "venv/record.hpp"
 
@@ -52,7 +52,7 @@ struct CudaFolder {
   std::vector<FileFact> odd = {}; ///< all but those that are own, by path
   std::uint64_t bytes = 0;
   std::size_t hard_linked = 0; ///< files that have further names: uv's cache, most likely
-  std::optional<host::Toolkit> toolkit = {}; ///< what really stands there
+  std::optional<survey::Toolkit> toolkit = {}; ///< what really stands there
 };
 
 /// Somebody's demand on a distribution of CUDA's.

@@ -84,7 +84,7 @@ private:
 
   const Inventory& inventory_;
   const CudaFolder& folder_;
-  const host::Toolkit& kit_;
+  const survey::Toolkit& kit_;
   std::vector<Part> parts_;
 };
 

@@ -2,8 +2,8 @@
 
 #include "base/strings.hpp"
 #include "base/thread_pool.hpp"
-#include "host/root_view.hpp"
-#include "host/scan.hpp"
+#include "survey/root_view.hpp"
+#include "survey/scan.hpp"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -40,8 +40,8 @@ bool is_compiled_python(std::string_view path) {
 
 /// What wheels of CUDA bring, by where it lies and what it is called.
 bool looks_like_cuda(std::string_view path) {
-  const auto name = host::name_of(path);
-  return path.find("/include/") != std::string_view::npos || host::is_cuda_library(name) ||
+  const auto name = survey::name_of(path);
+  return path.find("/include/") != std::string_view::npos || survey::is_cuda_library(name) ||
          path.find("/nvvm/") != std::string_view::npos ||
          path.find("/bin/") != std::string_view::npos || name.starts_with("libnv") ||
          name.starts_with("libcu");
@@ -207,13 +207,13 @@ Result<void> look_at_folders(const fs::path& site, Depth depth, Inventory& inven
     }
   }
   sort_into(files, depth, folders);
-  const host::RootView view("/");
+  const survey::RootView view("/");
   for (auto& [name, folder] : folders) {
     if (name != "nvidia") {
-      folder.toolkit = host::scan_toolkit(view, {.root = folder.path.string(),
-                                                 .found_by = "venv",
-                                                 .environment = {},
-                                                 .reads_programs = depth == Depth::bytes});
+      folder.toolkit = survey::scan_toolkit(view, {.root = folder.path.string(),
+                                                   .found_by = "venv",
+                                                   .environment = {},
+                                                   .reads_programs = depth == Depth::bytes});
     }
     inventory.folders.push_back(std::move(folder));
   }

@@ -12,6 +12,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (auto facts = cukit::doctor::read_log(text, knowledge)) {
     question.log = *std::move(facts);
   }
-  static_cast<void>(cukit::doctor::diagnose(cukit::host::Snapshot{}, question, knowledge));
+  static_cast<void>(cukit::doctor::diagnose(cukit::survey::Snapshot{}, question, knowledge));
   return 0;
 }

@@ -72,17 +72,17 @@ inline Diagnosis diagnosis_of(const Scene& scene) {
       }
     }
   }
-  const auto snapshot = host::take_snapshot({.root = scene.root.path(),
-                                             .environment = scene.root.environment,
-                                             .venvs = scene.venvs,
-                                             .toolkits = {},
-                                             .headers = headers,
-                                             .clues = clues(knowledge).value(),
-                                             .ask_devices = false});
+  const auto snapshot = survey::take_snapshot({.root = scene.root.path(),
+                                               .environment = scene.root.environment,
+                                               .venvs = scene.venvs,
+                                               .toolkits = {},
+                                               .headers = headers,
+                                               .clues = clues(knowledge).value(),
+                                               .ask_devices = false});
   // through JSON, so that what a bug report carries is enough
-  const auto written = host::to_json(snapshot);
+  const auto written = survey::to_json(snapshot);
   keep_scene(written.dump(), scene.log, scene.question);
-  auto again = host::snapshot_from_json(written, "snapshot");
+  auto again = survey::snapshot_from_json(written, "snapshot");
   EXPECT_TRUE(again.has_value());
   auto result = diagnose(again.value(), question, knowledge);
   EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);

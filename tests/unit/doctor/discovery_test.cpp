@@ -117,12 +117,12 @@ TEST(Discovery, a_consumer_is_a_file_and_no_code) {
   root.toolkit("/opt/mine", "13.0.88");
   root.dist(root.venv("/venv"), "mine", "1.0");
   const auto snapshot =
-      host::take_snapshot({.root = root.path(),
-                           .environment = root.environment,
-                           .venvs = {},
-                           .toolkits = {"/opt/mine"},
-                           .clues = clues(knowledge::Knowledge::embedded()).value(),
-                           .ask_devices = false});
+      survey::take_snapshot({.root = root.path(),
+                             .environment = root.environment,
+                             .venvs = {},
+                             .toolkits = {"/opt/mine"},
+                             .clues = clues(knowledge::Knowledge::embedded()).value(),
+                             .ask_devices = false});
   const auto diagnosis =
       diagnose(snapshot, {}, knowledge::Knowledge::from(root.path() / "recipes"));
   ASSERT_TRUE(diagnosis) << diagnosis.error().message;

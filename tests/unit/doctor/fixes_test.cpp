@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(all, HostileNames,
 
 TEST(Fixes, a_package_that_is_called_like_an_option_or_an_address_is_not_installed) {
   for (const char* name : {"-rfile", "--index-url=x", "http://x/y.whl", "../x"}) {
-    host::Snapshot snapshot;
+    survey::Snapshot snapshot;
     snapshot.pythons.push_back({.prefix = "/venv", .torch = "2.11.0+cu130", .torch_cuda = "13.0"});
     snapshot.pythons[0].extensions.push_back({"/venv/x.so", name, {"libcudart.so.12"}});
     const auto diagnosis = diagnose(snapshot, {}, knowledge::Knowledge::embedded());
@@ -183,7 +183,7 @@ TEST(Fixes, of_a_cache_variable_that_names_a_persons_folder_remove_the_stale_ent
 }
 
 TEST(Findings, a_look_that_was_cut_short_explains_what_is_missing) {
-  host::Snapshot snapshot;
+  survey::Snapshot snapshot;
   snapshot.notes = {"after 8 GB the rest was not looked at"};
   snapshot.pythons.push_back({.prefix = "/venv",
                               .distributions = {{.name = "flashinfer-python", .version = "0.6.12"}},

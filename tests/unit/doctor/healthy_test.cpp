@@ -204,7 +204,7 @@ TEST(Doctor, a_toolkit_of_another_major_is_an_error_only_where_something_is_buil
 }
 
 TEST(Doctor, gpus_without_libcuda_are_a_warning_and_an_unasked_driver_is_none) {
-  host::Snapshot snapshot;
+  survey::Snapshot snapshot;
   snapshot.gpus = {{.name = "NVIDIA H200", .target = "sm_90"}};
   snapshot.gpus_found_by = "NVML";
   snapshot.gpus_why = "no NVIDIA driver: libcuda.so.1 was not found";

@@ -61,12 +61,12 @@ TEST_F(Images, a_later_layer_goes_over_an_earlier_and_whiteouts_remove) {
   EXPECT_EQ(image->environment.get("CUDA_HOME"), "/usr/local/cuda");
   EXPECT_FALSE(path_exists(image->root() / "gone"));
   const auto snapshot =
-      host::take_snapshot({.root = image->root(),
-                           .environment = image->environment,
-                           .venvs = {},
-                           .toolkits = {},
-                           .clues = clues(knowledge::Knowledge::embedded()).value(),
-                           .ask_devices = false});
+      survey::take_snapshot({.root = image->root(),
+                             .environment = image->environment,
+                             .venvs = {},
+                             .toolkits = {},
+                             .clues = clues(knowledge::Knowledge::embedded()).value(),
+                             .ask_devices = false});
   const auto diagnosis = diagnose(snapshot, {}, knowledge::Knowledge::embedded());
   ASSERT_TRUE(diagnosis);
   ASSERT_FALSE(diagnosis->findings.empty());

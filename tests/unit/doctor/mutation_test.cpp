@@ -80,13 +80,13 @@ TEST(Mutations, a_thousand_damaged_snapshots_crash_nothing) {
   scene.root.environment.set("NVCC_PREPEND_FLAGS", "-I/usr/local/cuda-12.8/include -ccbin g++");
   scene.root.environment.set("FLASHINFER_CUDA_ARCH_LIST", "12.0f 9.0a");
   scene.root.gpu("NVIDIA GeForce RTX 5090", "580.95.05");
-  const auto whole =
-      host::to_json(host::take_snapshot({.root = scene.root.path(),
-                                         .environment = scene.root.environment,
-                                         .venvs = {},
-                                         .toolkits = {},
-                                         .clues = clues(knowledge::Knowledge::embedded()).value(),
-                                         .ask_devices = false}));
+  const auto whole = survey::to_json(
+      survey::take_snapshot({.root = scene.root.path(),
+                             .environment = scene.root.environment,
+                             .venvs = {},
+                             .toolkits = {},
+                             .clues = clues(knowledge::Knowledge::embedded()).value(),
+                             .ask_devices = false}));
   const auto knowledge = knowledge::Knowledge::embedded();
   Question question;
   const std::string log =
@@ -97,7 +97,7 @@ TEST(Mutations, a_thousand_damaged_snapshots_crash_nothing) {
   int read = 0;
   for (unsigned seed = 0; seed < 1000; ++seed) {
     auto json = Mutator(seed).mutate(whole);
-    const auto snapshot = host::snapshot_from_json(json, "mutant");
+    const auto snapshot = survey::snapshot_from_json(json, "mutant");
     if (snapshot) {
       ++read;
       const auto diagnosis = diagnose(*snapshot, question, knowledge);

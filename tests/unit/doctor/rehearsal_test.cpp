@@ -28,7 +28,7 @@ std::vector<std::string> fixes_of(const Diagnosis& diagnosis, std::string_view i
 }
 
 TEST(Effects, of_variables_are_what_a_shell_makes_of_them) {
-  host::Snapshot before;
+  survey::Snapshot before;
   before.environment = {{"CUDA_HOME", "/old"}, {"PATH", "/usr/bin"}, {"CPATH", "/x"}};
   const auto then =
       after(before,
@@ -41,8 +41,8 @@ TEST(Effects, of_variables_are_what_a_shell_makes_of_them) {
 }
 
 TEST(Effects, of_path_bring_the_programs_of_that_folder_first) {
-  host::Snapshot before;
-  host::Toolkit kit{.root = "/opt/cuda", .real = "/opt/cuda-13.0"};
+  survey::Snapshot before;
+  survey::Toolkit kit{.root = "/opt/cuda", .real = "/opt/cuda-13.0"};
   kit.tools["nvcc"] = {.path = "/opt/cuda/bin/nvcc", .real = "/opt/cuda-13.0/bin/nvcc"};
   before.toolkits.push_back(kit);
   before.path_nvcc = {"/usr/bin/nvcc"};
@@ -54,8 +54,8 @@ TEST(Effects, of_path_bring_the_programs_of_that_folder_first) {
 }
 
 TEST(Effects, of_the_library_path_are_those_of_the_loader) {
-  host::Snapshot before;
-  host::PythonEnvironment python{.prefix = "/venv"};
+  survey::Snapshot before;
+  survey::PythonEnvironment python{.prefix = "/venv"};
   python.load_problems = {{.object = "/venv/x.so",
                            .library = "libcusolver.so.11",
                            .taken = "/opt/old/libcusolver.so.11",
@@ -82,8 +82,8 @@ TEST(Effects, of_the_library_path_are_those_of_the_loader) {
 }
 
 TEST(Effects, of_the_metapackage_bring_its_parts_to_one_release) {
-  host::Snapshot before;
-  host::Toolkit kit{.root = "/venv/nvidia/cu13", .real = "/venv/nvidia/cu13"};
+  survey::Snapshot before;
+  survey::Toolkit kit{.root = "/venv/nvidia/cu13", .real = "/venv/nvidia/cu13"};
   kit.found_by = {"wheels"};
   kit.environment = "/venv";
   kit.cudart = "13.0";
@@ -98,11 +98,11 @@ TEST(Effects, of_the_metapackage_bring_its_parts_to_one_release) {
   }
   EXPECT_TRUE(now.headers.contains("crt/host_defines.h"));
   EXPECT_TRUE(now.headers.contains("nv/target"));
-  EXPECT_NE(host::find_distribution(then.pythons[0], "nvidia-cuda-nvcc"), nullptr);
+  EXPECT_NE(survey::find_distribution(then.pythons[0], "nvidia-cuda-nvcc"), nullptr);
 }
 
 TEST(Effects, of_a_torch_are_its_version_and_its_cuda) {
-  host::Snapshot before;
+  survey::Snapshot before;
   before.pythons.push_back({.prefix = "/venv",
                             .distributions = {{.name = "torch", .version = "2.5.1+cu121"}},
                             .torch = "2.5.1+cu121",
@@ -118,7 +118,7 @@ TEST(Rehearsal, takes_out_a_fix_that_leaves_the_finding) {
                  {.advice = "set WRONG", .effects = {SetsVariable{"WRONG", "1"}}},
                  {.advice = "set RIGHT", .effects = {SetsVariable{"RIGHT", "1"}}}};
   std::vector<Finding> findings{finding};
-  rehearse(findings, {}, parts(), [&](const host::Snapshot& snapshot) {
+  rehearse(findings, {}, parts(), [&](const survey::Snapshot& snapshot) {
     return snapshot.environment.contains("RIGHT") ? std::vector<Finding>()
                                                   : std::vector<Finding>{finding};
   });
@@ -132,7 +132,7 @@ TEST(Rehearsal, prefers_a_fix_that_breaks_nothing_else) {
   Finding other{.id = "y", .subject = "b"};
   const Fix harmful{.advice = "harmful", .effects = {SetsVariable{"HARMFUL", "1"}}};
   const Fix good{.advice = "good", .effects = {SetsVariable{"GOOD", "1"}}};
-  const auto examine = [&](const host::Snapshot& snapshot) {
+  const auto examine = [&](const survey::Snapshot& snapshot) {
     return snapshot.environment.contains("HARMFUL") ? std::vector<Finding>{other}
            : snapshot.environment.contains("GOOD")  ? std::vector<Finding>()
                                                     : std::vector<Finding>{finding};

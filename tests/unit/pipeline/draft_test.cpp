@@ -42,9 +42,9 @@ protected:
   TempDirectory folder_;
 };
 
-host::Devices two_gpus() {
-  host::Devices devices;
-  devices.driver = host::Driver{.version = *Version::parse("580.95.05"), .cuda = {}};
+machine::Devices two_gpus() {
+  machine::Devices devices;
+  devices.driver = machine::Driver{.version = *Version::parse("580.95.05"), .cuda = {}};
   for (const auto& [name, target] :
        {std::pair("NVIDIA H200", "sm_90"), {"NVIDIA RTX PRO 6000 Blackwell", "sm_120"}}) {
     devices.gpus.push_back(
@@ -57,7 +57,7 @@ TEST_F(DraftTest, a_machine_with_gpus) {
   auto draft = named();
   add_machine(
       draft, two_gpus(),
-      host::Compiler{.path = "/usr/bin/g++", .kind = "gcc", .version = *Version::parse("12.2")});
+      machine::Compiler{.path = "/usr/bin/g++", .kind = "gcc", .version = *Version::parse("12.2")});
   const auto manifest = read(draft);
   EXPECT_THAT(manifest.gpus, SizeIs(2));
   EXPECT_EQ(manifest.driver->text, ">=580");

@@ -10,15 +10,15 @@ namespace {
 
 using validate::State;
 
-host::Gpu h200(int index) {
+machine::Gpu h200(int index) {
   return {.index = index,
           .name = "NVIDIA H200",
           .uuid = "GPU-" + std::to_string(index),
           .target = GpuTarget::parse("sm_90").value()};
 }
 
-host::QuickGpus machine_with(const std::vector<std::string>& uuids) {
-  host::QuickGpus gpus;
+machine::QuickGpus machine_with(const std::vector<std::string>& uuids) {
+  machine::QuickGpus gpus;
   for (const auto& uuid : uuids) {
     gpus.listed.push_back({.model = "NVIDIA H200", .uuid = uuid});
   }
@@ -26,7 +26,7 @@ host::QuickGpus machine_with(const std::vector<std::string>& uuids) {
 }
 
 /// A report of two programs, run on those GPUs; on none it says `not_run`.
-validate::Report report_of(const std::vector<host::Gpu>& gpus) {
+validate::Report report_of(const std::vector<machine::Gpu>& gpus) {
   validate::Report report;
   for (const char* target : {"sm_90", "sm_120"}) {
     report.builds.push_back(
@@ -63,12 +63,12 @@ validate::Report report_of(const std::vector<host::Gpu>& gpus) {
 
 /// Answers with those GPUs, and counts the questions.
 struct Driver {
-  std::vector<host::Gpu> visible;
+  std::vector<machine::Gpu> visible;
   int questions = 0;
   AskDevices ask() {
     return [this] {
       ++questions;
-      host::Devices devices;
+      machine::Devices devices;
       devices.gpus = visible;
       return devices;
     };

@@ -13,7 +13,7 @@ constexpr const char* k_native = "gpus: native\ndriver: native\nplatforms: [linu
 MachineFacts assumed(const std::string& gpu, const std::string& driver) {
   MachineFacts facts;
   facts.gpus = {{.index = 0, .name = gpu, .uuid = {}, .target = *GpuTarget::parse(gpu)}};
-  facts.driver = host::Driver{.version = *Version::parse(driver), .cuda = {}};
+  facts.driver = machine::Driver{.version = *Version::parse(driver), .cuda = {}};
   facts.assumed_gpus = true;
   facts.assumed_driver = true;
   return facts;

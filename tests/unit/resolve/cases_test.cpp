@@ -306,7 +306,7 @@ MachineFacts machine_of(const Case& one) {
   MachineFacts facts;
   const std::string_view compiler = one.compiler;
   if (!compiler.empty()) {
-    facts.compiler = host::Compiler{
+    facts.compiler = machine::Compiler{
         .path = "/usr/bin/g++", .kind = "gcc", .version = *Version::parse(compiler.substr(4))};
   }
   if (*one.glibc != '\0') {

@@ -207,7 +207,7 @@ TEST(Conflict, native_without_a_gpu) {
 TEST(Conflict, a_compiler_that_is_too_new_for_the_nvcc_that_was_asked_for) {
   MachineFacts machine;
   machine.compiler =
-      host::Compiler{.path = "/usr/bin/g++", .kind = "gcc", .version = *Version::parse("16.1")};
+      machine::Compiler{.path = "/usr/bin/g++", .kind = "gcc", .version = *Version::parse("16.1")};
   const auto conflict = conflict_of("gpus: [sm_90]\ntoolkit: {nvcc: \"13.2\"}\nhost: {compiler: "
                                     "gcc}\nplatforms: [linux-x86_64]\n",
                                     machine);

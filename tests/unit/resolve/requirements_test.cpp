@@ -14,7 +14,7 @@ lock::Lock lock_for(const std::string& gpus) {
   return resolution_of("gpus: " + gpus + "\nplatforms: [linux-x86_64]\n").lock;
 }
 
-host::Gpu gpu(int index, const std::string& name, const std::string& target) {
+machine::Gpu gpu(int index, const std::string& name, const std::string& target) {
   return {.index = index, .name = name, .uuid = {}, .target = *GpuTarget::parse(target)};
 }
 

@@ -282,7 +282,7 @@ TEST(Resolve, records_what_native_showed_as_an_observation) {
 TEST(Resolve, this_machines_compiler_binds_only_where_the_manifest_names_it) {
   MachineFacts machine;
   machine.compiler =
-      host::Compiler{.path = "/usr/bin/g++", .kind = "gcc", .version = *Version::parse("16.1")};
+      machine::Compiler{.path = "/usr/bin/g++", .kind = "gcc", .version = *Version::parse("16.1")};
   const auto free =
       resolution_of("gpus: [sm_90]\npytorch: cu130\nplatforms: [linux-x86_64]\n", machine);
   EXPECT_EQ(free.lock.release.text(), "13.0.3");

@@ -209,7 +209,7 @@ TEST(Stability, shuffled_entries_in_any_time_zone_and_on_any_machine_give_the_sa
     ::setenv("TZ", tz, 1);
     MachineFacts machine; // what this machine is decides nothing that the manifest does not name
     machine.glibc = *Version::parse(*rc::gen::element("2.17", "2.36", "2.42"));
-    machine.driver = host::Driver{.version = *Version::parse("580.95.05"), .cuda = {}};
+    machine.driver = machine::Driver{.version = *Version::parse("580.95.05"), .cuda = {}};
     const auto answer = answer_to(manifest_of(shuffled_entries(body)), catalog, machine);
     RC_ASSERT(std::holds_alternative<Resolution>(answer));
     RC_ASSERT(lock::write(std::get<Resolution>(answer).lock) == expected[body]);

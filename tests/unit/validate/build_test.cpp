@@ -97,7 +97,7 @@ TEST_F(BuildTest, makes_a_folder_that_needs_nothing_else) {
   EXPECT_TRUE(report.host_compiler.starts_with("gcc 12.2.0")) << report.host_compiler;
   fs::remove_all(folder() / "tree");
   fs::rename(out(), folder() / "moved");
-  const host::Devices devices{
+  const machine::Devices devices{
       .driver = std::nullopt,
       .gpus = {{.index = 0, .name = "H200", .uuid = "GPU-0", .target = {9, 0, 0}}},
       .why_none = ""};

@@ -44,7 +44,7 @@ protected:
   }
   [[nodiscard]] const fs::path& folder() const { return folder_->path(); }
 
-  static host::Gpu gpu(int index, const std::string& name, const std::string& target) {
+  static machine::Gpu gpu(int index, const std::string& name, const std::string& target) {
     return {.index = index,
             .name = name,
             .uuid = "GPU-" + std::to_string(index),

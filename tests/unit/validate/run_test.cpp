@@ -12,13 +12,13 @@ constexpr const char* k_right = "echo number sum 12";
 
 class RunTest : public BundleFixture {
 protected:
-  [[nodiscard]] Report run_on(const host::Devices& devices, RunLimits limits = {}) {
+  [[nodiscard]] Report run_on(const machine::Devices& devices, RunLimits limits = {}) {
     save();
     auto report = run_limited(folder(), devices, limits, silent_, {});
     EXPECT_TRUE(report) << report.error().message;
     return report ? *std::move(report) : Report{};
   }
-  static host::Devices one_gpu() {
+  static machine::Devices one_gpu() {
     return {.driver = std::nullopt, .gpus = {gpu(0, "NVIDIA H200", "sm_90")}, .why_none = ""};
   }
   /// The result of the only run.
@@ -102,9 +102,9 @@ TEST_F(RunTest, gives_programs_an_environment_made_of_nothing) {
       "\"$LD_LIBRARY_PATH\" = /opt/driver ] &&"
       " [ -z \"$HOME\" ] && echo number sum 12");
   auto devices = one_gpu();
-  devices.driver = host::Driver{.version = Version::parse("580.95.05").value(),
-                                .cuda = Version::parse("13.0").value(),
-                                .library = "/opt/driver/libcuda.so.1"};
+  devices.driver = machine::Driver{.version = Version::parse("580.95.05").value(),
+                                   .cuda = Version::parse("13.0").value(),
+                                   .library = "/opt/driver/libcuda.so.1"};
   const auto report = run_on(devices);
   ASSERT_EQ(report.runs.size(), 2U);
   EXPECT_EQ(report.runs[1].state, State::passed) << report.runs[1].reason;
@@ -116,7 +116,7 @@ TEST_F(RunTest, runs_each_program_on_every_gpu_that_can) {
   add("plain", "sm_120", k_right);
   add("family", "sm_120f", k_right);
   add("exact", "sm_120a", k_right);
-  const host::Devices devices{
+  const machine::Devices devices{
       .driver = std::nullopt,
       .gpus = {gpu(0, "NVIDIA H200", "sm_90"), gpu(1, "RTX", "sm_120"), gpu(2, "GB10", "sm_121")},
       .why_none = ""};
