@@ -36,7 +36,7 @@ Result<int> run_diff(Invocation& invocation, DiffOptions options) {
   CUKIT_TRY_ASSIGN(const auto from, find_lock(invocation, options.from));
   CUKIT_TRY_ASSIGN(const auto to, find_lock(invocation, options.to));
   const auto knowledge = invocation.knowledge();
-  CUKIT_TRY_ASSIGN(const auto diff, resolve::diff(from.lock, to.lock, knowledge));
+  CUKIT_TRY_ASSIGN(const auto diff, explain::diff(from.lock, to.lock, knowledge));
   if (invocation.options.json) {
     print_json(diff_json(diff));
   } else {

@@ -34,7 +34,7 @@ text::Json passed_over_json(const pipeline::Locked& locked) {
   return list;
 }
 
-text::Json lock_json(const pipeline::Locked& locked, const std::optional<resolve::Diff>& diff) {
+text::Json lock_json(const pipeline::Locked& locked, const std::optional<explain::Diff>& diff) {
   auto platforms = text::Json::list();
   for (const auto& part : locked.lock.platforms) {
     platforms.add(std::string(part.platform.text()));
@@ -93,7 +93,7 @@ std::string passed_over_text(const ui::Terminal& terminal, const pipeline::Locke
 }
 
 std::string lock_text(const ui::Terminal& terminal, const pipeline::Locked& locked,
-                      const LockOptions& options, const std::optional<resolve::Diff>& diff) {
+                      const LockOptions& options, const std::optional<explain::Diff>& diff) {
   const bool is_only_shown = options.explain && options.upgrade.empty();
   const char* done = !locked.changed ? "unchanged" : is_only_shown ? "would change" : "written";
   std::string out =
@@ -145,9 +145,9 @@ int lock_one(Invocation& invocation, const LockOptions& options, const std::stri
   if (!locked) {
     return report(invocation, locked.error());
   }
-  std::optional<resolve::Diff> diff;
+  std::optional<explain::Diff> diff;
   if (locked->changed && locked->before) {
-    auto compared = resolve::diff(*locked->before, locked->lock, invocation.knowledge());
+    auto compared = explain::diff(*locked->before, locked->lock, invocation.knowledge());
     if (!compared) {
       return report(invocation, compared.error());
     }

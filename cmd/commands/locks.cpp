@@ -7,7 +7,7 @@ namespace cukit::cmd {
 
 namespace {
 
-using Kind = resolve::ComponentChange::Kind;
+using Kind = explain::ComponentChange::Kind;
 
 constexpr std::string_view k_lock_suffix = ".lock.yaml";
 
@@ -55,7 +55,7 @@ std::string platforms_text(const std::vector<Platform>& platforms) {
 }
 
 /// The cells of one changed component: sign, name, versions, remark.
-std::vector<std::string> cells_of(const resolve::ComponentChange& change) {
+std::vector<std::string> cells_of(const explain::ComponentChange& change) {
   std::string remark = change.why;
   std::string sign = "~";
   std::string versions = fmt::format("{} -> {}", change.from, change.to);
@@ -81,7 +81,7 @@ std::vector<std::string> cells_of(const resolve::ComponentChange& change) {
   return {sign, change.component, versions, remark};
 }
 
-std::string download_text(const resolve::Download& download) {
+std::string download_text(const explain::Download& download) {
   std::string text = fmt::format("  {}: ", download.platform.text());
   if (download.files > 0) {
     text += fmt::format("{} to download ({} files)", human_bytes(download.bytes), download.files);
@@ -110,7 +110,7 @@ Result<LockReference> find_lock(const Invocation& invocation, const std::string&
   return result;
 }
 
-text::Json diff_json(const resolve::Diff& diff) {
+text::Json diff_json(const explain::Diff& diff) {
   auto components = text::Json::list();
   for (const auto& change : diff.components) {
     components.add(text::Json::object()
@@ -150,7 +150,7 @@ text::Json diff_json(const resolve::Diff& diff) {
       .set("downloads", downloads);
 }
 
-std::string diff_text(const ui::Terminal& terminal, const resolve::Diff& diff) {
+std::string diff_text(const ui::Terminal& terminal, const explain::Diff& diff) {
   std::string out;
   for (const auto& [sign, platforms] :
        {std::pair("+", &diff.platforms_added), std::pair("-", &diff.platforms_removed)}) {

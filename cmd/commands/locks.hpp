@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli.hpp"
-#include "resolve/diff.hpp"
+#include "explain/diff.hpp"
 
 namespace cukit::cmd {
 
@@ -15,8 +15,8 @@ struct LockReference {
 /// Of whatever pipeline/reference.hpp finds.
 Result<LockReference> find_lock(const Invocation& invocation, const std::string& text);
 
-text::Json diff_json(const resolve::Diff& diff);
+text::Json diff_json(const explain::Diff& diff);
 /// Components, what the changes mean, and what is to be downloaded; empty when nothing differs.
-std::string diff_text(const ui::Terminal& terminal, const resolve::Diff& diff);
+std::string diff_text(const ui::Terminal& terminal, const explain::Diff& diff);
 
 } // namespace cukit::cmd

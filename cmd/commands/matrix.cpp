@@ -1,5 +1,5 @@
 // `cukit matrix`: GPUs x releases of CUDA, on a driver, as a table that one looks at.
-#include "resolve/matrix.hpp"
+#include "explain/matrix.hpp"
 
 #include "cli.hpp"
 
@@ -13,7 +13,7 @@ struct MatrixOptions {
   int major = 0;
 };
 
-using resolve::ServiceMatrix;
+using explain::ServiceMatrix;
 using ui::Style;
 
 constexpr std::size_t k_label = 14;
@@ -168,7 +168,7 @@ Result<int> run_matrix(Invocation& invocation, const MatrixOptions& options) {
     CUKIT_TRY_ASSIGN(driver, Version::parse(options.driver));
   }
   CUKIT_TRY_ASSIGN(const auto matrix,
-                   resolve::service_matrix(knowledge, gpus, driver, options.major));
+                   explain::service_matrix(knowledge, gpus, driver, options.major));
   if (matrix.releases.empty()) {
     return fail(ErrorCode::usage, "the recipes know no release of CUDA {}", options.major);
   }

@@ -1,5 +1,5 @@
 // `cukit why THING`: the chain from the manifest to a component, a file of the tree or a GPU.
-#include "resolve/why.hpp"
+#include "explain/why.hpp"
 
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
@@ -17,7 +17,7 @@ struct WhyOptions {
   std::string of;
 };
 
-text::Json explanation_json(const resolve::Explanation& explanation) {
+text::Json explanation_json(const explain::Explanation& explanation) {
   auto lines = text::Json::list();
   for (const auto& line : explanation.lines) {
     lines.add(text::Json::object()
@@ -32,7 +32,7 @@ text::Json explanation_json(const resolve::Explanation& explanation) {
 }
 
 std::string explanation_text(const ui::Terminal& terminal,
-                             const resolve::Explanation& explanation) {
+                             const explain::Explanation& explanation) {
   std::string out = terminal.paint(ui::Style::bold, printable(explanation.subject)) + "\n";
   ui::Table table;
   for (const auto& line : explanation.lines) {
@@ -76,7 +76,7 @@ bool is_place(const std::string& word) {
 struct Asked {
   LockReference lock;
   std::optional<manifest::Manifest> manifest;
-  std::vector<resolve::Explanation> answers;
+  std::vector<explain::Explanation> answers;
 };
 
 Result<void> add_manifest(const knowledge::Knowledge& knowledge, Asked& asked) {
@@ -89,7 +89,7 @@ Result<void> add_manifest(const knowledge::Knowledge& knowledge, Asked& asked) {
   return {};
 }
 
-Result<resolve::Explanation> why_path(const store::Home& home, const resolve::Question& question,
+Result<explain::Explanation> why_path(const store::Home& home, const explain::Question& question,
                                       const assemble::Tree& tree, const RelativePath& path) {
   const auto* platform = question.lock.find(tree.platform);
   if (platform == nullptr || lock::tree_id(question.lock, *platform) != tree.id) {
@@ -97,11 +97,11 @@ Result<resolve::Explanation> why_path(const store::Home& home, const resolve::Qu
   }
   CUKIT_TRY_ASSIGN(const auto owner,
                    pipeline::owner_of(home, question.lock, *platform, tree.path, path));
-  resolve::Explanation result;
+  explain::Explanation result;
   if (owner.artifact != nullptr) {
-    CUKIT_TRY_ASSIGN(result, resolve::why_artifact(question, *owner.artifact));
+    CUKIT_TRY_ASSIGN(result, explain::why_artifact(question, *owner.artifact));
   }
-  std::vector<resolve::Because> head;
+  std::vector<explain::Because> head;
   for (const auto& link : owner.links) {
     head.push_back({.label = "link", .text = link, .source = {}});
   }
@@ -123,7 +123,7 @@ Result<void> ask_path(Invocation& invocation, const WhyOptions& options, const I
   CUKIT_TRY_ASSIGN(asked.lock, find_lock(invocation, options.of));
   const auto knowledge = invocation.knowledge();
   CUKIT_TRY(add_manifest(knowledge, asked));
-  const resolve::Question question{.lock = asked.lock.lock,
+  const explain::Question question{.lock = asked.lock.lock,
                                    .knowledge = knowledge,
                                    .manifest = asked.manifest ? &*asked.manifest : nullptr};
   CUKIT_TRY_ASSIGN(auto answer, why_path(home, question, tree, place.path));
@@ -139,17 +139,17 @@ Result<void> ask_word(Invocation& invocation, const WhyOptions& options, Asked& 
   }
   CUKIT_TRY_ASSIGN(asked.lock, find_lock(invocation, options.of));
   CUKIT_TRY(add_manifest(knowledge, asked));
-  const resolve::Question question{.lock = asked.lock.lock,
+  const explain::Question question{.lock = asked.lock.lock,
                                    .knowledge = knowledge,
                                    .manifest = asked.manifest ? &*asked.manifest : nullptr};
   const auto& word = options.words.back();
   if (says_gpu || word.starts_with("sm_")) {
     CUKIT_TRY_ASSIGN(const auto gpu, knowledge::find_gpu(knowledge, word));
-    CUKIT_TRY_ASSIGN(auto answer, resolve::why_gpu(question, gpu));
+    CUKIT_TRY_ASSIGN(auto answer, explain::why_gpu(question, gpu));
     asked.answers.push_back(std::move(answer));
     return {};
   }
-  CUKIT_TRY_ASSIGN(asked.answers, resolve::why_component(question, word));
+  CUKIT_TRY_ASSIGN(asked.answers, explain::why_component(question, word));
   return {};
 }
 

@@ -4,7 +4,7 @@
 #include "knowledge/knowledge.hpp"
 #include "lock/lock.hpp"
 
-namespace cukit::resolve {
+namespace cukit::explain {
 
 struct ComponentChange {
   enum class Kind {
@@ -67,4 +67,4 @@ bool is_headers_only(const lock::Artifact& artifact,
 std::string part_name(const lock::Artifact& artifact,
                       const std::vector<knowledge::Component>& components);
 
-} // namespace cukit::resolve
+} // namespace cukit::explain

@@ -1,11 +1,13 @@
 // Expected values: CMake's table of architectures per CUDA release and NVIDIA's driver tables.
-#include "fixture.hpp"
-#include "resolve/matrix.hpp"
+#include "../resolve/fixture.hpp"
+#include "explain/matrix.hpp"
 
 #include <gmock/gmock.h>
 
-namespace cukit::resolve {
+namespace cukit::explain {
 namespace {
+
+using resolve::recipes;
 
 ServiceMatrix matrix_of(const std::vector<std::string>& gpus, const std::string& driver = "",
                         int major = 0) {
@@ -63,4 +65,4 @@ TEST(Matrix, a_driver_older_than_everything_starts_nothing) {
 }
 
 } // namespace
-} // namespace cukit::resolve
+} // namespace cukit::explain

@@ -1,12 +1,15 @@
 #include "base/strings.hpp"
 #include "resolve/facts.hpp"
 #include "resolve/rules.hpp"
-#include "resolve/why.hpp"
+#include "explain/why.hpp"
 
 #include <algorithm>
 #include <set>
 
-namespace cukit::resolve {
+namespace cukit::explain {
+
+namespace rules = resolve::rules;
+using resolve::Facts;
 
 namespace {
 
@@ -132,4 +135,4 @@ Result<Explanation> why_gpu(const Question& question, const GpuTarget& gpu) {
   return GpuExplainer(question, facts).run(gpu);
 }
 
-} // namespace cukit::resolve
+} // namespace cukit::explain

@@ -1,4 +1,4 @@
-#include "resolve/diff.hpp"
+#include "explain/diff.hpp"
 
 #include "base/strings.hpp"
 #include "resolve/facts.hpp"
@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <set>
 
-namespace cukit::resolve {
+namespace cukit::explain {
+
+namespace rules = resolve::rules;
+using resolve::Facts;
 
 namespace {
 
@@ -233,12 +236,12 @@ private:
     const auto old_ones = served(facts_, from_.release);
     const auto new_ones = served(facts_, to_.release);
     if (const auto gained = minus(new_ones, old_ones); !gained.empty()) {
-      add("GPUs gained", "", targets_text(gained),
+      add("GPUs gained", "", resolve::targets_text(gained),
           fmt::format("nvcc {} compiles for them", to_.release.major_minor()),
           rules::k_gpu_range.source);
     }
     if (const auto lost = minus(old_ones, new_ones); !lost.empty()) {
-      add("GPUs lost", targets_text(lost), "",
+      add("GPUs lost", resolve::targets_text(lost), "",
           fmt::format("nvcc {} no longer compiles for them", to_.release.major_minor()),
           rules::k_gpu_range.source);
     }
@@ -281,10 +284,10 @@ private:
 
   /// A newer ptxas that stands in for nvcc's own.
   void ptxas() {
-    const auto part = fmt::format("{} of {}", k_ptxas_part, k_nvcc);
+    const auto part = fmt::format("{} of {}", resolve::k_ptxas_part, resolve::k_nvcc);
     const auto effective = [&](const lock::Lock& lock) {
       const auto own = version_of(lock, part);
-      return own ? own : version_of(lock, k_nvcc);
+      return own ? own : version_of(lock, resolve::k_nvcc);
     };
     const auto old_one = effective(from_);
     const auto new_one = effective(to_);
@@ -300,7 +303,7 @@ private:
   void cccl() {
     const auto number = [&](const lock::Lock& lock,
                             const knowledge::Release* release) -> std::string {
-      const auto package = version_of(lock, k_cccl);
+      const auto package = version_of(lock, resolve::k_cccl);
       if (!package) {
         return {};
       }
@@ -319,7 +322,7 @@ private:
 
   void requirements() {
     if (from_.gpus != to_.gpus) {
-      add("the lock is for", targets_text(from_.gpus), targets_text(to_.gpus),
+      add("the lock is for", resolve::targets_text(from_.gpus), resolve::targets_text(to_.gpus),
           "the GPUs that validation compiles for and that --locked expects", "");
     }
     if (from_.driver != to_.driver) {
@@ -388,4 +391,4 @@ Result<Diff> diff(const lock::Lock& from, const lock::Lock& to,
   return result;
 }
 
-} // namespace cukit::resolve
+} // namespace cukit::explain

@@ -1,10 +1,14 @@
-#include "fixture.hpp"
-#include "resolve/why.hpp"
+#include "../resolve/fixture.hpp"
+#include "explain/why.hpp"
 
 #include <gmock/gmock.h>
 
-namespace cukit::resolve {
+namespace cukit::explain {
 namespace {
+
+using resolve::manifest_of;
+using resolve::recipes;
+using resolve::resolution_of;
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -123,4 +127,4 @@ TEST(Why, a_gpu_that_no_target_serves_is_said_not_to_be) {
 }
 
 } // namespace
-} // namespace cukit::resolve
+} // namespace cukit::explain

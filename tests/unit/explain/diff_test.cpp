@@ -1,12 +1,15 @@
 // Expected numbers are NVIDIA's: the PTX ISA's release history, the release notes' driver table and
 // the component tables of CUDA 13.0.3 and 13.2.x.
-#include "fixture.hpp"
-#include "resolve/diff.hpp"
+#include "../resolve/fixture.hpp"
+#include "explain/diff.hpp"
 
 #include <gmock/gmock.h>
 
-namespace cukit::resolve {
+namespace cukit::explain {
 namespace {
+
+using resolve::recipes;
+using resolve::resolution_of;
 
 using testing::Contains;
 using testing::HasSubstr;
@@ -178,4 +181,4 @@ TEST(Diff, the_same_version_with_other_bytes_is_no_equality) {
 }
 
 } // namespace
-} // namespace cukit::resolve
+} // namespace cukit::explain

@@ -1,15 +1,17 @@
-#include "resolve/why.hpp"
+#include "explain/why.hpp"
 
 #include "base/strings.hpp"
-#include "resolve/diff.hpp"
+#include "explain/diff.hpp"
 #include "resolve/facts.hpp"
-#include "resolve/parts.hpp"
 #include "resolve/rules.hpp"
 
 #include <algorithm>
 #include <set>
 
-namespace cukit::resolve {
+namespace cukit::explain {
+
+namespace rules = resolve::rules;
+using resolve::Facts;
 
 namespace {
 
@@ -224,12 +226,12 @@ private:
       add(label,
           "it reads what its own and older minors wrote, so nvcc's minor or a newer one fits",
           rules::k_binary_utilities.source);
-    } else if (component.name == k_cccl) {
+    } else if (component.name == resolve::k_cccl) {
       cccl_version(artifact, label);
-    } else if (component.name == k_nvjitlink) {
+    } else if (component.name == resolve::k_nvjitlink) {
       add(label, fmt::format("nvJitLink has nvcc's minor; it is the one of CUDA {}", release),
           rules::k_jit_linker.source);
-    } else if (has_minor_of_nvcc(component.name)) {
+    } else if (resolve::has_minor_of_nvcc(component.name)) {
       add(label,
           fmt::format("headers and libraries have nvcc's minor; it is the one of CUDA {}", release),
           rules::k_runtime_minor.source);
@@ -395,4 +397,4 @@ Result<std::vector<Explanation>> why_component(const Question& question, const s
   return result;
 }
 
-} // namespace cukit::resolve
+} // namespace cukit::explain

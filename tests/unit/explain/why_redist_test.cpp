@@ -1,12 +1,19 @@
 // why and diff on locks of NVIDIA's archives, from the real manifests.
-#include "fixture.hpp"
-#include "resolve/diff.hpp"
-#include "resolve/why.hpp"
+#include "../resolve/fixture.hpp"
+#include "explain/diff.hpp"
+#include "explain/why.hpp"
 
 #include <gmock/gmock.h>
 
-namespace cukit::resolve {
+namespace cukit::explain {
 namespace {
+
+using resolve::answer_to;
+using resolve::manifest_of;
+using resolve::real_catalog;
+using resolve::real_manifest;
+using resolve::recipes;
+using resolve::Resolution;
 
 using testing::HasSubstr;
 
@@ -56,7 +63,7 @@ TEST_F(OfArchives, trust_in_an_archive_is_that_of_its_manifest) {
 
 TEST_F(OfArchives, the_same_release_from_another_source_says_so) {
   const auto diff =
-      resolve::diff(lock_of("13.0.2", "wheels"), lock_of("13.0.2", "redist"), recipes());
+      explain::diff(lock_of("13.0.2", "wheels"), lock_of("13.0.2", "redist"), recipes());
   ASSERT_TRUE(diff.has_value());
   bool is_nvcc_told = false;
   for (const auto& change : diff->components) {
@@ -73,7 +80,7 @@ TEST_F(OfArchives, the_same_release_from_another_source_says_so) {
 
 TEST_F(OfArchives, from_12_to_13_the_floor_of_the_driver_moves_and_volta_goes) {
   const auto diff =
-      resolve::diff(lock_of("12.9.1", "redist"), lock_of("13.0.2", "redist"), recipes());
+      explain::diff(lock_of("12.9.1", "redist"), lock_of("13.0.2", "redist"), recipes());
   ASSERT_TRUE(diff.has_value());
   std::string text;
   for (const auto& effect : diff->effects) {
@@ -85,4 +92,4 @@ TEST_F(OfArchives, from_12_to_13_the_floor_of_the_driver_moves_and_volta_goes) {
 }
 
 } // namespace
-} // namespace cukit::resolve
+} // namespace cukit::explain

@@ -1,11 +1,14 @@
-#include "resolve/matrix.hpp"
+#include "explain/matrix.hpp"
 
 #include "resolve/facts.hpp"
 #include "resolve/rules.hpp"
 
 #include <algorithm>
 
-namespace cukit::resolve {
+namespace cukit::explain {
+
+namespace rules = resolve::rules;
+using resolve::Facts;
 
 namespace {
 
@@ -68,4 +71,4 @@ Result<ServiceMatrix> service_matrix(const knowledge::Knowledge& knowledge,
   return result;
 }
 
-} // namespace cukit::resolve
+} // namespace cukit::explain

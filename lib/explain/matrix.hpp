@@ -3,7 +3,7 @@
 
 #include "knowledge/knowledge.hpp"
 
-namespace cukit::resolve {
+namespace cukit::explain {
 
 struct ServiceMatrix {
   struct Cell {
@@ -35,4 +35,4 @@ Result<ServiceMatrix> service_matrix(const knowledge::Knowledge& knowledge,
                                      const std::vector<GpuTarget>& gpus,
                                      const std::optional<Version>& driver, int major);
 
-} // namespace cukit::resolve
+} // namespace cukit::explain

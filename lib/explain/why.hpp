@@ -5,7 +5,7 @@
 #include "lock/lock.hpp"
 #include "manifest/manifest.hpp"
 
-namespace cukit::resolve {
+namespace cukit::explain {
 
 struct Because {
   std::string label; ///< "here because", "this version because", "from" ...
@@ -37,4 +37,4 @@ Result<Explanation> why_artifact(const Question& question, const lock::Artifact&
 /// consumers say of it.
 Result<Explanation> why_gpu(const Question& question, const GpuTarget& gpu);
 
-} // namespace cukit::resolve
+} // namespace cukit::explain
