@@ -1,7 +1,6 @@
-#include "pipeline/bundle.hpp"
-
 #include "base/strings.hpp"
 #include "command_line.hpp"
+#include "offline/make_bundle.hpp"
 
 namespace cukit::cmd {
 
@@ -21,7 +20,7 @@ int run_bundle(Invocation& invocation, const Options& options) {
     return report(invocation, platforms ? opened.error() : platforms.error());
   }
   const std::vector<fs::path> manifests(options.manifests.begin(), options.manifests.end());
-  const auto done = pipeline::make_bundle(*opened->session, manifests, options.file, *platforms);
+  const auto done = offline::make_bundle(*opened->session, manifests, options.file, *platforms);
   if (!done) {
     return report(invocation, done.error());
   }

@@ -2,12 +2,12 @@
 
 #include "base/limits.hpp"
 #include "base/strings.hpp"
+#include "home/jit_caches.hpp"
 #include "lock/lock.hpp"
 #include "machine/compiler.hpp"
 #include "manifest/manifest.hpp"
 #include "names/names.hpp"
-#include "pipeline/jit_caches.hpp"
-#include "pipeline/venv.hpp"
+#include "python/venv.hpp"
 #include "ui/output.hpp"
 
 #include <algorithm>
@@ -195,7 +195,7 @@ Result<void> add_installed(exports::Request& request, const std::string& asked,
   if (folder.empty()) {
     return {};
   }
-  const auto venv = pipeline::read_venv(folder, folder);
+  const auto venv = python::read_venv(folder, folder);
   if (!venv) {
     return asked.empty() ? Result<void>() : tl::unexpected<Error>(venv.error());
   }
@@ -239,7 +239,7 @@ Result<ToolkitVariables> toolkit_variables(const Invocation& invocation,
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
   const auto word = given_or_nearest(invocation, wish.toolkit);
   CUKIT_TRY_ASSIGN(auto reference, find_tree(invocation, home, word));
-  pipeline::remember_place(home, reference.tree);
+  home::remember_place(home, reference.tree);
   exports::Request request{.tree = reference.tree.path,
                            .id = reference.tree.id.hex(),
                            .gpus = reference.gpus,

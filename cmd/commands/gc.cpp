@@ -1,9 +1,9 @@
 // gc and du: what may go, and where the bytes are.
-#include "pipeline/gc.hpp"
+#include "home/gc.hpp"
 
 #include "base/strings.hpp"
 #include "commands/summary.hpp"
-#include "pipeline/du.hpp"
+#include "home/du.hpp"
 
 #include <charconv>
 #include <ctime>
@@ -40,8 +40,8 @@ Result<std::chrono::seconds> parse_age(const std::string& text) {
   return std::chrono::seconds(count * unit->second);
 }
 
-Result<pipeline::GcOptions> gc_options(const Options& options) {
-  pipeline::GcOptions result;
+Result<home::GcOptions> gc_options(const Options& options) {
+  home::GcOptions result;
   result.name = options.name;
   if (!options.older_than.empty()) {
     CUKIT_TRY_ASSIGN(result.older_than, parse_age(options.older_than));
@@ -54,7 +54,7 @@ Result<pipeline::GcOptions> gc_options(const Options& options) {
   return result;
 }
 
-std::string garbage_text(const pipeline::Garbage& garbage) {
+std::string garbage_text(const home::Garbage& garbage) {
   std::string out;
   for (const auto& one : garbage.generations) {
     out += fmt::format("generation {} of {}{}  (tree {})\n", one.number, one.name,
@@ -82,7 +82,7 @@ std::string garbage_text(const pipeline::Garbage& garbage) {
   return out;
 }
 
-text::Json garbage_json(const pipeline::Garbage& garbage) {
+text::Json garbage_json(const home::Garbage& garbage) {
   auto generations = text::Json::list();
   for (const auto& one : garbage.generations) {
     generations.add(text::Json::object()
@@ -108,7 +108,7 @@ text::Json garbage_json(const pipeline::Garbage& garbage) {
       .set("bytes", garbage.bytes);
 }
 
-void print_gc(const Invocation& invocation, const pipeline::Collected& done, bool dry_run) {
+void print_gc(const Invocation& invocation, const home::Collected& done, bool dry_run) {
   if (invocation.options.json) {
     print_json(text::Json::object()
                    .set("schema", "cukit.gc/1")
@@ -134,7 +134,7 @@ Result<void> run_gc(Invocation& invocation, const Options& options) {
   if (!options.dry_run) {
     sweep_temporary(temporary_folder(invocation.environment));
   }
-  CUKIT_TRY_ASSIGN(const auto garbage, pipeline::find_garbage(home, wanted, now, invocation.stop));
+  CUKIT_TRY_ASSIGN(const auto garbage, home::find_garbage(home, wanted, now, invocation.stop));
   if (!invocation.options.json) {
     ui::print(garbage_text(garbage));
   }
@@ -143,13 +143,13 @@ Result<void> run_gc(Invocation& invocation, const Options& options) {
     return {};
   }
   invocation.worked_on = home;
-  CUKIT_TRY_ASSIGN(const auto done, pipeline::collect(home, garbage, wanted, now, invocation.stop));
+  CUKIT_TRY_ASSIGN(const auto done, home::collect(home, garbage, wanted, now, invocation.stop));
   invocation.outcome = garbage_json(done.removed);
   print_gc(invocation, done, false);
   return {};
 }
 
-text::Json usage_json(const store::Home& home, const pipeline::DiskUsage& usage) {
+text::Json usage_json(const store::Home& home, const home::DiskUsage& usage) {
   auto trees = text::Json::list();
   for (const auto& tree : usage.trees) {
     trees.add(text::Json::object()
@@ -176,7 +176,7 @@ text::Json usage_json(const store::Home& home, const pipeline::DiskUsage& usage)
 
 Result<int> run_du(Invocation& invocation) {
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
-  CUKIT_TRY_ASSIGN(const auto usage, pipeline::disk_usage(home, invocation.stop));
+  CUKIT_TRY_ASSIGN(const auto usage, home::disk_usage(home, invocation.stop));
   if (invocation.options.json) {
     print_json(usage_json(home, usage));
     return report_damaged(invocation, usage.damaged);

@@ -4,9 +4,9 @@
 #include "command_line.hpp"
 #include "commands/locks.hpp"
 #include "doctor/doctor.hpp"
+#include "draft/draft.hpp"
 #include "model/shell_command.hpp"
 #include "model/toolkit_name.hpp"
-#include "pipeline/draft.hpp"
 
 namespace cukit::cmd {
 
@@ -64,7 +64,7 @@ constexpr std::size_t k_most_findings = 5;
 
 /// What the log names, and what the doctor makes of its messages.
 Result<void> add_log(const InitOptions& options, const knowledge::Knowledge& knowledge,
-                     pipeline::Draft& draft) {
+                     draft::Draft& draft) {
   CUKIT_TRY_ASSIGN(const auto text, read_file(options.log, k_most_log_bytes));
   CUKIT_TRY_ASSIGN(auto facts, doctor::read_log(text, knowledge));
   CUKIT_TRY_ASSIGN(const auto diagnosis,
@@ -77,17 +77,17 @@ Result<void> add_log(const InitOptions& options, const knowledge::Knowledge& kno
                                           finding.title, finding.cause));
     }
   }
-  auto added = pipeline::add_log(draft, text, options.log, knowledge);
+  auto added = draft::add_log(draft, text, options.log, knowledge);
   const bool is_any_known = shown > 0; // a failure that is known is enough to begin with
   return !added && is_any_known && added.error().code == ErrorCode::usage ? Result<void>() : added;
 }
 
 Result<void> add_sources(const InitOptions& options, const knowledge::Knowledge& knowledge,
-                         const Invocation& invocation, pipeline::Draft& draft) {
+                         const Invocation& invocation, draft::Draft& draft) {
   std::vector<std::string> origins;
   if (!options.from_lock.empty()) {
     CUKIT_TRY_ASSIGN(const auto found, find_lock(invocation, options.from_lock));
-    CUKIT_TRY(pipeline::add_lock(draft, found.lock, found.name, knowledge));
+    CUKIT_TRY(draft::add_lock(draft, found.lock, found.name, knowledge));
     origins.push_back("the lock " + found.name);
   }
   if (!options.log.empty()) {
@@ -95,13 +95,13 @@ Result<void> add_sources(const InitOptions& options, const knowledge::Knowledge&
     origins.push_back("the log " + options.log);
   }
   if (!options.like.empty()) {
-    CUKIT_TRY(pipeline::add_tree(draft, options.like, knowledge));
+    CUKIT_TRY(draft::add_tree(draft, options.like, knowledge));
     origins.push_back("the toolkit " + options.like);
   }
   if (!options.venv.empty()) {
-    CUKIT_TRY_ASSIGN(const auto venv, pipeline::read_venv(options.venv, options.venv));
+    CUKIT_TRY_ASSIGN(const auto venv, python::read_venv(options.venv, options.venv));
     CUKIT_TRY_ASSIGN(const auto path, written_path(options.venv, options.output));
-    CUKIT_TRY(pipeline::add_venv(draft, venv, options.venv, path, knowledge));
+    CUKIT_TRY(draft::add_venv(draft, venv, options.venv, path, knowledge));
     origins.push_back("the venv " + options.venv);
   }
   origins.emplace_back("this machine");
@@ -109,9 +109,9 @@ Result<void> add_sources(const InitOptions& options, const knowledge::Knowledge&
   return {};
 }
 
-Result<pipeline::Draft> make_draft(const InitOptions& options, const Invocation& invocation) {
+Result<draft::Draft> make_draft(const InitOptions& options, const Invocation& invocation) {
   const auto knowledge = invocation.knowledge();
-  pipeline::Draft draft{.name = draft_name(options), .origin = {}, .remarks = {}, .fields = {}};
+  draft::Draft draft{.name = draft_name(options), .origin = {}, .remarks = {}, .fields = {}};
   if (!is_toolkit_name(draft.name)) {
     return tl::unexpected<Error>(
         Error{.code = ErrorCode::usage,
@@ -131,8 +131,7 @@ Result<pipeline::Draft> make_draft(const InitOptions& options, const Invocation&
   CUKIT_TRY(add_sources(options, knowledge, invocation, draft));
   const auto devices = machine::devices(invocation.stop);
   auto compiler = machine::host_compiler(invocation.environment, "", invocation.stop);
-  pipeline::add_machine(draft, devices,
-                        compiler ? std::optional(*std::move(compiler)) : std::nullopt);
+  draft::add_machine(draft, devices, compiler ? std::optional(*std::move(compiler)) : std::nullopt);
   return draft;
 }
 
@@ -144,7 +143,7 @@ Result<int> run_init(Invocation& invocation, const InitOptions& options) {
                                        .hint = "name another file with -o, or say --force"});
   }
   CUKIT_TRY_ASSIGN(const auto draft, make_draft(options, invocation));
-  const auto text = pipeline::write(draft);
+  const auto text = draft::write(draft);
   CUKIT_TRY(manifest::parse(text, to_screen ? "the draft" : options.output,
                             invocation.knowledge())); // whatever was seen, it must be a manifest
   if (!to_screen) {

@@ -1,7 +1,7 @@
 #include "commands/locks.hpp"
 
 #include "base/strings.hpp"
-#include "pipeline/reference.hpp"
+#include "home/reference.hpp"
 
 namespace cukit::cmd {
 
@@ -97,14 +97,14 @@ std::string download_text(const explain::Download& download) {
 
 Result<LockReference> find_lock(const Invocation& invocation, const std::string& text) {
   CUKIT_TRY_ASSIGN(const auto home, invocation.home());
-  CUKIT_TRY_ASSIGN(const auto reference, pipeline::find_reference(home, text));
+  CUKIT_TRY_ASSIGN(const auto reference, home::find_reference(home, text));
   LockReference result;
-  CUKIT_TRY_ASSIGN(result.lock, pipeline::lock_of(home, reference));
+  CUKIT_TRY_ASSIGN(result.lock, home::lock_of(home, reference));
   result.name = reference.text;
-  if (reference.kind == pipeline::Reference::Kind::manifest) {
+  if (reference.kind == home::Reference::Kind::manifest) {
     result.name = lock::lock_path(reference.path).string();
     result.manifest = path_exists(reference.path) ? reference.text : "";
-  } else if (reference.kind == pipeline::Reference::Kind::lock) {
+  } else if (reference.kind == home::Reference::Kind::lock) {
     result.manifest = manifest_beside(reference.path);
   }
   return result;

@@ -1,4 +1,4 @@
-#include "pipeline/mirror.hpp"
+#include "offline/mirror.hpp"
 
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
@@ -29,7 +29,7 @@ int run_mirror(Invocation& invocation, const Options& options) {
     return report(invocation, named.error());
   }
   const auto& folder = *named;
-  const auto done = pipeline::mirror(*opened->session, manifests, folder, *platforms);
+  const auto done = offline::mirror(*opened->session, manifests, folder, *platforms);
   if (!done) {
     return report(invocation, done.error());
   }

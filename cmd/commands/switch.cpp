@@ -1,8 +1,8 @@
 // switch and rollback: the name points at another of its generations.
 #include "base/strings.hpp"
 #include "commands/summary.hpp"
+#include "home/reference.hpp"
 #include "names/mend.hpp"
-#include "pipeline/reference.hpp"
 
 #include <algorithm>
 
@@ -47,10 +47,9 @@ int tell(Invocation& invocation, const store::Home& home, const std::string& nam
 }
 
 /// The newest generation of the manifest's name that was made from the lock beside it.
-Result<names::Generation> generation_of(const store::Home& home,
-                                        const pipeline::Reference& reference,
+Result<names::Generation> generation_of(const store::Home& home, const home::Reference& reference,
                                         const std::string& name) {
-  CUKIT_TRY_ASSIGN(const auto lock, pipeline::lock_of(home, reference));
+  CUKIT_TRY_ASSIGN(const auto lock, home::lock_of(home, reference));
   const auto text = lock::write(lock);
   std::vector<Error> damaged; // `list` and `verify` name it
   const auto all = names::readable_generations(home, name, damaged);
@@ -68,8 +67,8 @@ Result<names::Generation> generation_of(const store::Home& home,
 
 Result<void> find_by_manifest(const Invocation& invocation, const store::Home& home,
                               Options& options) {
-  CUKIT_TRY_ASSIGN(const auto reference, pipeline::find_reference(home, options.name));
-  if (reference.kind != pipeline::Reference::Kind::manifest) {
+  CUKIT_TRY_ASSIGN(const auto reference, home::find_reference(home, options.name));
+  if (reference.kind != home::Reference::Kind::manifest) {
     return {}; // a name; what is none is refused below
   }
   CUKIT_TRY_ASSIGN(const auto manifest, manifest::load(reference.path, invocation.knowledge()));
@@ -86,7 +85,7 @@ int run_switch(Invocation& invocation, Options options) {
   if (!home) {
     return report(invocation, home.error());
   }
-  if (pipeline::is_path(options.name)) {
+  if (home::is_path(options.name)) {
     if (const auto found = find_by_manifest(invocation, *home, options); !found) {
       return report(invocation, found.error());
     }

@@ -1,9 +1,9 @@
 // A tree as a person names it on the command line.
 #include "base/strings.hpp"
 #include "cli.hpp"
+#include "home/nearest.hpp"
+#include "home/reference.hpp"
 #include "names/mend.hpp"
-#include "pipeline/nearest.hpp"
-#include "pipeline/reference.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace cukit::cmd {
 
 namespace {
 
-using pipeline::Reference;
+using home::Reference;
 
 /// What is not as a person who names a manifest may think: it says more now than its lock does, or
 /// its tree never passed `cukit up`.
@@ -44,14 +44,14 @@ Result<std::string> remark_on(const Invocation& invocation, const store::Home& h
 
 Result<TreeReference> find_tree(const Invocation& invocation, const store::Home& home,
                                 const std::string& text) {
-  CUKIT_TRY_ASSIGN(const auto reference, pipeline::find_reference(home, text));
-  CUKIT_TRY_ASSIGN(const auto path, pipeline::tree_of(home, reference));
+  CUKIT_TRY_ASSIGN(const auto reference, home::find_reference(home, text));
+  CUKIT_TRY_ASSIGN(const auto path, home::tree_of(home, reference));
   TreeReference result;
   CUKIT_TRY_ASSIGN(result.tree, assemble::open_tree(path));
   if (reference.kind == Reference::Kind::tree) {
     return result;
   }
-  CUKIT_TRY_ASSIGN(const auto lock, pipeline::lock_of(home, reference));
+  CUKIT_TRY_ASSIGN(const auto lock, home::lock_of(home, reference));
   result.gpus = lock.gpus;
   if (reference.kind == Reference::Kind::name) {
     result.name = reference.text;
@@ -71,7 +71,7 @@ std::string given_or_nearest(const Invocation& invocation, const std::string& gi
   std::error_code gone;
   const auto here = fs::current_path(gone);
   const auto home = invocation.environment.get("HOME").value_or("");
-  const auto found = gone ? std::nullopt : pipeline::nearest_manifest(here, home);
+  const auto found = gone ? std::nullopt : home::nearest_manifest(here, home);
   if (!found) {
     return {};
   }

@@ -1,6 +1,6 @@
 #include "base/strings.hpp"
 #include "commands/summary.hpp"
-#include "pipeline/reference.hpp"
+#include "home/reference.hpp"
 #include "pipeline/repair.hpp"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ Result<std::vector<Checked>> check(const Invocation& invocation, const store::Ho
   std::vector<Checked> result;
   store::DigestMemory memory;
   for (const auto& text : options.toolkits) {
-    CUKIT_TRY_ASSIGN(const auto reference, pipeline::find_reference(home, text));
-    CUKIT_TRY_ASSIGN(const auto path, pipeline::tree_of(home, reference));
+    CUKIT_TRY_ASSIGN(const auto reference, home::find_reference(home, text));
+    CUKIT_TRY_ASSIGN(const auto path, home::tree_of(home, reference));
     CUKIT_TRY_ASSIGN(auto one, pipeline::check_tree(home, path, text, memory, invocation.stop));
     result.push_back(std::move(one));
   }

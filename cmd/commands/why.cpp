@@ -4,7 +4,7 @@
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
 #include "commands/locks.hpp"
-#include "pipeline/owner.hpp"
+#include "home/owner.hpp"
 
 #include <algorithm>
 
@@ -96,7 +96,7 @@ Result<explain::Explanation> why_path(const store::Home& home, const explain::Qu
     return fail(ErrorCode::usage, "the tree {} was not made from this lock", tree.path.string());
   }
   CUKIT_TRY_ASSIGN(const auto owner,
-                   pipeline::owner_of(home, question.lock, *platform, tree.path, path));
+                   home::owner_of(home, question.lock, *platform, tree.path, path));
   explain::Explanation result;
   if (owner.artifact != nullptr) {
     CUKIT_TRY_ASSIGN(result, explain::why_artifact(question, *owner.artifact));

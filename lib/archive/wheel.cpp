@@ -4,6 +4,7 @@
 #include "archive/zip_format.hpp"
 #include "base/limits.hpp"
 #include "base/strings.hpp"
+#include "model/project_name.hpp"
 #include "model/version.hpp"
 
 #include <algorithm>
@@ -110,18 +111,6 @@ Result<void> check_record(const RandomAccess& file, const std::string& text, Whe
   return {};
 }
 
-/// PEP 503: case, and which of `-`, `_` and `.` and how many, make no difference.
-std::string normalised_name(std::string_view name) {
-  std::string result;
-  for (const char c : lower(name)) {
-    const bool separator = c == '-' || c == '_' || c == '.';
-    if (!separator || !result.ends_with('-')) {
-      result += separator ? '-' : c;
-    }
-  }
-  return result;
-}
-
 Result<std::string> only_value(const RandomAccess& file, std::string_view text,
                                std::string_view header) {
   auto values = metadata_values(text, header);
@@ -144,7 +133,7 @@ Result<void> check_identity(const RandomAccess& file, const Wheel& wheel) {
   const auto folder_version =
       Version::parse(dash == std::string_view::npos ? std::string_view() : folder.substr(dash + 1));
   if (!folder_version || *folder_version != *version ||
-      normalised_name(folder.substr(0, dash)) != normalised_name(name)) {
+      normalised_project(folder.substr(0, dash)) != normalised_project(name)) {
     return refuse(file, "METADATA is of {} {}, but lies in `{}`", printable(name),
                   printable(version_text), wheel.dist_info);
   }

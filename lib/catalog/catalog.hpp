@@ -51,8 +51,7 @@ struct Catalog {
 /// The parts of a wheel's name (binary distribution format of the PyPA); empty when it is no name
 /// of a wheel for Linux on x86_64 or aarch64, or for any platform.
 std::optional<WheelFile> parse_wheel_name(std::string_view file);
-std::string normalised_project(std::string_view name); ///< PEP 503
-bool is_project_name(std::string_view name);           ///< PEP 508
+bool is_project_name(std::string_view name); ///< PEP 508
 
 /// A simple page: PEP 691 JSON or PEP 503 HTML, told by the content type. Files of other projects
 /// and names that are no Linux wheel's are left out; an empty `project` keeps all projects. Hostile

@@ -2,6 +2,7 @@
 
 #include "base/strings.hpp"
 #include "base/thread_pool.hpp"
+#include "model/project_name.hpp"
 
 #include <algorithm>
 

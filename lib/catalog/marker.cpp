@@ -2,6 +2,7 @@
 
 #include "base/strings.hpp"
 #include "catalog/catalog.hpp"
+#include "model/project_name.hpp"
 
 #include <algorithm>
 #include <array>

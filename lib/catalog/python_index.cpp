@@ -3,6 +3,7 @@
 #include "archive/wheel.hpp"
 #include "base/strings.hpp"
 #include "catalog/folder.hpp"
+#include "model/project_name.hpp"
 
 #include <algorithm>
 #include <set>

@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "catalog/catalog.hpp"
 #include "catalog/marker.hpp"
+#include "model/project_name.hpp"
 
 #include <algorithm>
 

@@ -2,6 +2,7 @@
 #include "catalog/catalog.hpp"
 #include "catalog/html_links.hpp"
 #include "http/client.hpp"
+#include "model/project_name.hpp"
 #include "model/relative_path.hpp"
 #include "text/json.hpp"
 

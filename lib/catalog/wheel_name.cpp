@@ -1,5 +1,6 @@
 #include "base/strings.hpp"
 #include "catalog/catalog.hpp"
+#include "model/project_name.hpp"
 
 #include <algorithm>
 
@@ -93,19 +94,6 @@ bool is_tag_set(std::string_view tags) {
 }
 
 } // namespace
-
-std::string normalised_project(std::string_view name) {
-  std::string result;
-  for (const char c : lower(name)) {
-    const bool separator = c == '-' || c == '_' || c == '.';
-    if (!separator) {
-      result += c;
-    } else if (!result.ends_with('-')) {
-      result += '-';
-    }
-  }
-  return result;
-}
 
 bool is_project_name(std::string_view name) {
   return !name.empty() && is_alnum(name.front()) && is_alnum(name.back()) &&

@@ -3,6 +3,7 @@
 #include "archive/plain_tar.hpp"
 #include "base/limits.hpp"
 #include "base/strings.hpp"
+#include "model/relative_path.hpp"
 
 #include <algorithm>
 

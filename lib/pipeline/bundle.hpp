@@ -9,20 +9,15 @@
 //                            stands in cukit-bundle.json
 #pragma once
 
-#include "pipeline/needed.hpp"
+#include "base/random_access.hpp"
+#include "lock/lock.hpp"
 #include "text/json.hpp"
 
+#include <map>
+#include <memory>
+#include <stop_token>
+
 namespace cukit::pipeline {
-
-struct Bundled {
-  std::size_t artifacts = 0;
-  std::size_t parts = 0;
-  std::uint64_t bytes = 0; ///< of the file
-};
-
-/// Writes `file` in one step. Manifests must differ in their file names.
-Outcome<Bundled> make_bundle(Session& session, const std::vector<fs::path>& manifests,
-                             const fs::path& file, const std::vector<Platform>& platforms);
 
 class Bundle {
 public:

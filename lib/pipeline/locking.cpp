@@ -7,7 +7,7 @@
 #include "model/shell_command.hpp"
 #include "pipeline/choosing.hpp"
 #include "pipeline/kept.hpp"
-#include "pipeline/venv.hpp"
+#include "python/venv.hpp"
 #include "resolve/hand_edits.hpp"
 #include "resolve/requirements.hpp"
 
@@ -189,8 +189,8 @@ Result<void> add_venv_notes(const manifest::Manifest& manifest, std::vector<reso
   }
   const auto& folder = manifest.pytorch_venv->value;
   CUKIT_TRY_ASSIGN(const auto venv,
-                   read_venv(folder, text::place(manifest.file, manifest.pytorch_venv->at)));
-  for (auto& text : drift_of(venv, manifest.pytorch_cuda->value)) {
+                   python::read_venv(folder, text::place(manifest.file, manifest.pytorch_venv->at)));
+  for (auto& text : python::drift_of(venv, manifest.pytorch_cuda->value)) {
     notes.push_back({.text = std::move(text), .source = folder});
   }
   return {};
@@ -251,8 +251,8 @@ Result<resolve::MachineFacts> machine_facts(Session& session, manifest::Manifest
   if (manifest.pytorch_venv) {
     const auto& wish = *manifest.pytorch_venv;
     const auto where = text::place(manifest.file, wish.at);
-    CUKIT_TRY_ASSIGN(const auto venv, read_venv(wish.value, where));
-    CUKIT_TRY_ASSIGN(const auto torch, torch_of(venv, wish.value, where));
+    CUKIT_TRY_ASSIGN(const auto venv, python::read_venv(wish.value, where));
+    CUKIT_TRY_ASSIGN(const auto torch, python::torch_of(venv, wish.value, where));
     manifest.pytorch_cuda =
         manifest::Wish<Version>{.value = torch.cuda, .text = wish.text, .at = wish.at};
     manifest.pytorch_build = fit::TorchName::parse(torch.version);

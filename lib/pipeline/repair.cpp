@@ -4,9 +4,9 @@
 #include "base/kept_file.hpp"
 #include "base/limits.hpp"
 #include "base/strings.hpp"
+#include "home/roots.hpp"
 #include "names/mend.hpp"
 #include "pipeline/entries.hpp"
-#include "pipeline/roots.hpp"
 #include "pipeline/trees.hpp"
 #include "store/replace.hpp"
 
@@ -25,7 +25,7 @@ struct Origins {
 Result<Origins> find_origins(const store::Home& home) {
   Origins origins;
   std::vector<Error> damaged; // check_home() has named them
-  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home, &damaged));
+  CUKIT_TRY_ASSIGN(const auto generations, home::all_generations(home, &damaged));
   for (const auto& one : generations) {
     const auto lock = lock::read(one.generation.lock, "the lock of " + one.name);
     if (!lock) {
@@ -110,7 +110,7 @@ Result<void> repair_tree(Session& session, const lock::Lock& lock, Platform plat
 /// Why an entry that the tree is made of is still damaged; a tree built from it would be, too.
 std::optional<Error> broken_entry(const lock::Lock& lock, const std::vector<Checked>& checked) {
   std::set<std::string> keys;
-  add_keys(lock, keys);
+  home::add_keys(lock, keys);
   for (const auto& one : checked) {
     if (one.kind == Checked::Kind::entry && one.why_not && keys.contains(one.id)) {
       return Error(*one.why_not).under("the tree's store entries are still damaged");
@@ -238,7 +238,7 @@ Result<std::vector<DamagedGeneration>> damaged_generations(const store::Home& ho
     result.push_back({.what = std::move(one)});
   }
   std::vector<Error> told; // the same
-  CUKIT_TRY_ASSIGN(const auto generations, all_generations(home, &told));
+  CUKIT_TRY_ASSIGN(const auto generations, home::all_generations(home, &told));
   for (const auto& one : generations) {
     const int number = one.generation.number;
     const auto file = names::lock_path(home, one.name, number);

@@ -5,8 +5,8 @@
 #include "base/strings.hpp"
 #include "base/temporary.hpp"
 #include "base/user_file.hpp"
+#include "home/jit_caches.hpp"
 #include "pipeline/entries.hpp"
-#include "pipeline/jit_caches.hpp"
 #include "pipeline/prefix.hpp"
 #include "store/replace.hpp"
 #include "store/system_store.hpp"
@@ -166,7 +166,7 @@ Result<Built> ensure_prefix(Session& session, const lock::Lock& lock) {
   CUKIT_TRY(check_prefix(target));
   CUKIT_TRY_ASSIGN(auto standing, standing_tree(session, target, lock::tree_id(lock, *part)));
   if (standing) {
-    remember_place(session.home, *standing);
+    home::remember_place(session.home, *standing);
     return Built{std::move(*standing), false};
   }
   CUKIT_TRY(check_switch(target));
@@ -181,7 +181,7 @@ Result<Built> ensure_prefix(Session& session, const lock::Lock& lock) {
   }
   CUKIT_TRY(switch_prefix(folder, target, session.stop));
   CUKIT_TRY_ASSIGN(auto tree, assemble::open_tree(target));
-  remember_place(session.home, tree);
+  home::remember_place(session.home, tree);
   return Built{std::move(tree), true};
 }
 

@@ -1,6 +1,7 @@
 #include "resolve/hand_edits.hpp"
 
 #include "base/strings.hpp"
+#include "model/project_name.hpp"
 #include "resolve/again.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::string contradiction(const lock::Artifact& artifact, Platform platform,
   }
   const auto* component = knowledge::find_component(components, artifact.component);
   if (component != nullptr && !component->project.empty() &&
-      wheel->project != catalog::normalised_project(component->project_of(wheel->version))) {
+      wheel->project != normalised_project(component->project_of(wheel->version))) {
     return fmt::format("{} is said to be {}, whose wheels are called {}", artifact.file,
                        artifact.component, component->project);
   }

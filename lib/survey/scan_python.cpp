@@ -1,6 +1,7 @@
 // Python environments by their files: what is installed, which wheels pin what, who overwrote whom.
 #include "base/number.hpp"
 #include "base/strings.hpp"
+#include "model/project_name.hpp"
 #include "survey/elf_facts.hpp"
 #include "survey/scan.hpp"
 
@@ -16,21 +17,6 @@ constexpr std::uint64_t k_record_bytes = 4U << 20U;
 constexpr std::size_t k_metadata_head = 64U << 10U; // Requires-Dist stands before the description
 constexpr std::size_t k_extensions_per_distribution = 6;
 constexpr std::size_t k_clobber_limit = 200;
-
-/// PEP 503: lower case, runs of - _ . are one -.
-std::string normalised(std::string_view name) {
-  std::string result;
-  for (const char c : lower(name)) {
-    if (c == '-' || c == '_' || c == '.') {
-      if (!result.ends_with('-')) {
-        result += '-';
-      }
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
 
 /// CUDA's own wheels, and those of its consumers.
 bool concerns_cuda(std::string_view name, const Clues& clues) {
@@ -59,7 +45,7 @@ void read_requirements(const RootView& view, const Clues& clues, Distribution& d
     if (line.starts_with("Version: ")) {
       dist.version = trim(line.substr(9));
     } else if (line.starts_with(key) && dist.name != "cuda-toolkit" &&
-               concerns_cuda(normalised(line.substr(key.size())), clues)) {
+               concerns_cuda(normalised_project(line.substr(key.size())), clues)) {
       dist.requirements.emplace_back(trim(line.substr(key.size())));
     }
   }
@@ -70,7 +56,7 @@ Distribution read_distribution(const RootView& view, const std::string& path,
   Distribution result{.path = path};
   folder_name.remove_suffix(std::string_view(".dist-info").size());
   const auto dash = folder_name.rfind('-');
-  result.name = normalised(folder_name.substr(0, dash));
+  result.name = normalised_project(folder_name.substr(0, dash));
   result.version = dash == std::string_view::npos ? "" : std::string(folder_name.substr(dash + 1));
   if (concerns_cuda(result.name, clues)) {
     read_requirements(view, clues, result);

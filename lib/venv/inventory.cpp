@@ -4,6 +4,7 @@
 #include "base/limits.hpp"
 #include "base/strings.hpp"
 #include "catalog/catalog.hpp"
+#include "model/project_name.hpp"
 #include "venv/owners.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ constexpr std::string_view k_info = ".dist-info";
 Dist read_dist(const Place& place, const fs::path& site, const std::string& folder) {
   const auto dash = folder.find('-');
   const auto stem = folder.size() - k_info.size();
-  Dist dist{.name = catalog::normalised_project(folder.substr(0, std::min(dash, stem))),
+  Dist dist{.name = normalised_project(folder.substr(0, std::min(dash, stem))),
             .version = dash < stem ? folder.substr(dash + 1, stem - dash - 1) : std::string(),
             .site = site,
             .info = site / folder};

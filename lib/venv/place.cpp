@@ -3,7 +3,7 @@
 #include "base/limits.hpp"
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
-#include "pipeline/venv.hpp"
+#include "python/venv.hpp"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -100,7 +100,7 @@ Result<Place> find_place(const fs::path& path) {
     absolute = absolute.parent_path();
   }
   Place place{.prefix = prefix_of(absolute)};
-  for (const auto& folder : pipeline::module_folders(place.prefix)) {
+  for (const auto& folder : python::module_folders(place.prefix)) {
     add_site(folder, place.sites);
   }
   if (path_exists(place.prefix / "pyvenv.cfg")) {

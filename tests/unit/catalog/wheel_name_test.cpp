@@ -1,4 +1,5 @@
 #include "catalog/catalog.hpp"
+#include "model/project_name.hpp"
 #include "support/corpus.hpp"
 
 #include <gtest/gtest.h>
