@@ -3,7 +3,7 @@
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
 #include "command_line.hpp"
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 #include "lock/lock.hpp"
 #include "names/names.hpp"
 #include "pipeline/trees.hpp"

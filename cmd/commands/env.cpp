@@ -1,8 +1,8 @@
 #include "base/strings.hpp"
 #include "cli.hpp"
 #include "commands/env_toolkit.hpp"
-#include "export/shells.hpp"
-#include "export/variable_files.hpp"
+#include "exports/shells.hpp"
+#include "exports/variable_files.hpp"
 #include "ui/output.hpp"
 
 namespace cukit::cmd {

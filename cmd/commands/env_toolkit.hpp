@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli.hpp"
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 
 namespace cukit::cmd {
 

@@ -1,10 +1,10 @@
 // `cukit sbom` and `cukit licences`: what a lock is made of, for those who must account for it.
-#include "export/sbom.hpp"
+#include "exports/sbom.hpp"
 
 #include "base/strings.hpp"
 #include "command_line.hpp"
 #include "commands/locks.hpp"
-#include "export/distributable.hpp"
+#include "exports/distributable.hpp"
 #include "source_date.hpp"
 
 namespace cukit::cmd {

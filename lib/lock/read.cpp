@@ -1,8 +1,8 @@
 #include "base/limits.hpp"
 #include "base/number.hpp"
 #include "base/strings.hpp"
-#include "lock/fields.hpp"
 #include "lock/head.hpp"
+#include "lock/strict_fields.hpp"
 #include "model/relative_path.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace cukit::lock {
 
 namespace {
 
-using Need = Fields::Need;
+using Need = StrictFields::Need;
 using text::Mistakes;
 using text::Node;
 using text::Position;
@@ -31,7 +31,7 @@ bool is_file_name(std::string_view text) {
   return RelativePath::parse(text) && text.find('/') == std::string_view::npos;
 }
 
-std::vector<std::string> read_paths(Fields& fields, std::string_view key) {
+std::vector<std::string> read_paths(StrictFields& fields, std::string_view key) {
   std::vector<std::string> paths;
   for (auto& [path, at] : fields.list(key)) {
     if (!is_tree_path(path, true)) {
@@ -44,7 +44,7 @@ std::vector<std::string> read_paths(Fields& fields, std::string_view key) {
   return paths;
 }
 
-std::vector<std::string> read_files(Fields& fields, std::string_view key) {
+std::vector<std::string> read_files(StrictFields& fields, std::string_view key) {
   std::vector<std::string> paths;
   for (auto& [path, at] : fields.list(key)) {
     if (!is_tree_path(path, false)) {
@@ -58,9 +58,9 @@ std::vector<std::string> read_files(Fields& fields, std::string_view key) {
 }
 
 /// "FROM -> TO" entries; `is_valid` decides on the two sides.
-std::vector<std::pair<std::string, std::string>> read_arrows(Fields& fields, std::string_view key,
-                                                             bool (*is_valid)(const std::string&,
-                                                                              const std::string&)) {
+std::vector<std::pair<std::string, std::string>>
+read_arrows(StrictFields& fields, std::string_view key,
+            bool (*is_valid)(const std::string&, const std::string&)) {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const auto& [text, at] : fields.list(key)) {
     const auto arrow = text.find(" -> ");
@@ -97,7 +97,7 @@ bool is_link(const std::string& name, const std::string& target) {
 }
 
 /// What the fields say of each other.
-void check_together(Fields& fields, const Artifact& artifact) {
+void check_together(StrictFields& fields, const Artifact& artifact) {
   if (artifact.record && artifact.source == "redist") {
     fields.mistake(fields.at(), "an archive has no `record`: it always comes whole");
   }
@@ -114,7 +114,7 @@ void check_together(Fields& fields, const Artifact& artifact) {
   }
 }
 
-std::string read_word(Fields& fields, std::string_view key, Need need) {
+std::string read_word(StrictFields& fields, std::string_view key, Need need) {
   const auto* node = fields.node(key, need);
   if (node == nullptr) {
     return {};
@@ -129,7 +129,7 @@ std::string read_word(Fields& fields, std::string_view key, Need need) {
   return node->scalar;
 }
 
-void read_source(Fields& fields, Artifact& artifact) {
+void read_source(StrictFields& fields, Artifact& artifact) {
   const auto* node = fields.node("source", Need::required);
   if (node == nullptr) {
     return;
@@ -142,7 +142,7 @@ void read_source(Fields& fields, Artifact& artifact) {
   }
 }
 
-void read_file(Fields& fields, Artifact& artifact) {
+void read_file(StrictFields& fields, Artifact& artifact) {
   const auto* node = fields.node("file", Need::required);
   if (node != nullptr && (!node->is_scalar() || !is_file_name(node->scalar))) {
     fields.mistake(node->at, "`file` must be a file name without folders");
@@ -161,7 +161,7 @@ bool is_redist_path(const std::string& text) {
 }
 
 /// Only an archive has one, and its last part is the file.
-void read_path(Fields& fields, Artifact& artifact) {
+void read_path(StrictFields& fields, Artifact& artifact) {
   const bool is_archive = artifact.source == "redist";
   const auto* node = fields.node("path", is_archive ? Need::required : Need::optional);
   if (node == nullptr) {
@@ -176,7 +176,7 @@ void read_path(Fields& fields, Artifact& artifact) {
   }
 }
 
-void read_trust(Fields& fields, Artifact& artifact) {
+void read_trust(StrictFields& fields, Artifact& artifact) {
   const auto* node = fields.node("trust", Need::optional);
   if (node == nullptr) {
     return;
@@ -187,7 +187,7 @@ void read_trust(Fields& fields, Artifact& artifact) {
   }
 }
 
-void read_root(Fields& fields, Artifact& artifact) {
+void read_root(StrictFields& fields, Artifact& artifact) {
   const auto* node = fields.node("root", Need::optional);
   if (node == nullptr) {
     return;
@@ -199,7 +199,7 @@ void read_root(Fields& fields, Artifact& artifact) {
 }
 
 Artifact read_artifact(const Node& node, Mistakes& mistakes) {
-  Fields fields(node, "an artifact", mistakes);
+  StrictFields fields(node, "an artifact", mistakes);
   Artifact artifact;
   artifact.component = read_word(fields, "component", Need::required);
   artifact.version = fields.version("version", Need::required).value_or(Version());
@@ -251,7 +251,7 @@ std::vector<Artifact> read_artifacts(const Node& list, Mistakes& mistakes) {
   return artifacts;
 }
 
-void read_platforms(Fields& top, Lock& lock) {
+void read_platforms(StrictFields& top, Lock& lock) {
   const auto* node = top.node("platforms", Need::required);
   if (node == nullptr) {
     return;
@@ -266,7 +266,7 @@ void read_platforms(Fields& top, Lock& lock) {
       top.mistake(key.at, fmt::format("`{}` is no platform", printable(key.scalar.substr(0, 100))));
       continue;
     }
-    Fields fields(value, std::string(platform->text()), top.mistakes());
+    StrictFields fields(value, std::string(platform->text()), top.mistakes());
     PlatformLock entry{.platform = *platform, .glibc = {}, .artifacts = {}};
     if (const auto glibc = fields.version("glibc", Need::optional)) {
       entry.glibc = glibc->text();
@@ -279,12 +279,12 @@ void read_platforms(Fields& top, Lock& lock) {
   }
 }
 
-void read_requires(Fields& top, Lock& lock) {
+void read_requires(StrictFields& top, Lock& lock) {
   const auto* node = top.node("requires", Need::optional);
   if (node == nullptr) {
     return;
   }
-  Fields fields(*node, "`requires`", top.mistakes());
+  StrictFields fields(*node, "`requires`", top.mistakes());
   if (const auto driver = fields.version("driver", Need::optional)) {
     lock.driver = driver->text();
   }
@@ -320,7 +320,7 @@ void read_requires(Fields& top, Lock& lock) {
   fields.finish();
 }
 
-void read_pins(Fields& top, Lock& lock) {
+void read_pins(StrictFields& top, Lock& lock) {
   const auto* node = top.node("pins", Need::optional);
   if (node == nullptr) {
     return;
@@ -372,7 +372,7 @@ Result<void> check_format(const Node& root, const std::string& file) {
       "make the lock anew with `cukit lock`");
 }
 
-void read_assembly(Fields& top, Lock& lock) {
+void read_assembly(StrictFields& top, Lock& lock) {
   const auto* node = top.node("assembly", Need::required);
   if (node == nullptr) {
     return;
@@ -399,7 +399,7 @@ Result<Lock> read_text(std::string_view text, const std::string& file, bool has_
   CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, file));
   CUKIT_TRY(check_format(root, file));
   Mistakes mistakes(file);
-  Fields top(root, "the lock", mistakes);
+  StrictFields top(root, "the lock", mistakes);
   Lock lock;
   top.node("cukit-lock", Need::required);
   lock.manifest = top.digest("manifest", Need::required).value_or(Sha256());

@@ -3,9 +3,9 @@
 #include "base/strings.hpp"
 #include "base/temporary.hpp"
 #include "base/user_file.hpp"
-#include "export/distributable.hpp"
-#include "export/sbom.hpp"
-#include "export/variable_files.hpp"
+#include "exports/distributable.hpp"
+#include "exports/sbom.hpp"
+#include "exports/variable_files.hpp"
 #include "pipeline/entries.hpp"
 #include "pipeline/trees.hpp"
 

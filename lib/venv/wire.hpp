@@ -2,7 +2,7 @@
 // activate it set the variables, and take them back when it is deactivated.
 #pragma once
 
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 #include "venv/pin.hpp"
 
 #include <optional>

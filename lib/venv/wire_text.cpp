@@ -1,7 +1,7 @@
 #include "venv/wire_text.hpp"
 
 #include "base/strings.hpp"
-#include "export/shells.hpp"
+#include "exports/shells.hpp"
 
 #include <algorithm>
 

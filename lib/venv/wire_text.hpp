@@ -1,7 +1,7 @@
 // What `venv wire` writes, per shell. Private to venv.
 #pragma once
 
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 
 #include <optional>
 #include <string>

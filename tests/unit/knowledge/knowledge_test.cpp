@@ -137,7 +137,7 @@ TEST_F(ConsumerRecipe, mistakes_in_it_are_named_with_their_place) {
 
 TEST(Recipes, a_consumer_is_named_in_its_recipe_and_nowhere_in_the_code) {
   std::string code;
-  for (const auto* folder : {"lib/export", "lib/pipeline", "cmd/commands"}) {
+  for (const auto* folder : {"lib/exports", "lib/pipeline", "cmd/commands"}) {
     for (const auto& entry :
          fs::recursive_directory_iterator(fs::path(CUKIT_SOURCE_DIR) / folder)) {
       code += entry.is_regular_file() ? read_file(entry.path(), 1U << 20U).value() : "";

@@ -1,4 +1,4 @@
-#include "lock/fields.hpp"
+#include "lock/strict_fields.hpp"
 
 #include "base/number.hpp"
 #include "base/strings.hpp"
@@ -19,14 +19,14 @@ std::string shown(std::string_view text) {
 
 } // namespace
 
-Fields::Fields(const text::Node& node, std::string what, text::Mistakes& mistakes)
+StrictFields::StrictFields(const text::Node& node, std::string what, text::Mistakes& mistakes)
     : node_(node), what_(std::move(what)), mistakes_(mistakes) {
   if (!node.is_map()) {
     mistakes_.add(node.at, fmt::format("{} must be a map", what_));
   }
 }
 
-void Fields::finish() {
+void StrictFields::finish() {
   for (const auto& [key, value] : node_.members) {
     if (std::find(asked_.begin(), asked_.end(), key.scalar) == asked_.end()) {
       const auto guess = did_you_mean(key.scalar, asked_);
@@ -37,7 +37,7 @@ void Fields::finish() {
   }
 }
 
-const text::Node* Fields::node(std::string_view key, Need need) {
+const text::Node* StrictFields::node(std::string_view key, Need need) {
   asked_.emplace_back(key);
   const auto* found = node_.find(key);
   if (found == nullptr) {
@@ -53,7 +53,7 @@ const text::Node* Fields::node(std::string_view key, Need need) {
   return found;
 }
 
-const text::Node* Fields::scalar(std::string_view key, Need need) {
+const text::Node* StrictFields::scalar(std::string_view key, Need need) {
   const auto* found = node(key, need);
   if (found != nullptr && !found->is_scalar()) {
     mistakes_.add(found->at, fmt::format("`{}` must be a single value", key));
@@ -62,7 +62,7 @@ const text::Node* Fields::scalar(std::string_view key, Need need) {
   return found;
 }
 
-std::string Fields::text(std::string_view key, Need need) {
+std::string StrictFields::text(std::string_view key, Need need) {
   const auto* found = scalar(key, need);
   if (found == nullptr) {
     return {};
@@ -85,12 +85,12 @@ std::optional<Sha256> read_digest(const text::Node& node, std::string_view what,
   return *digest;
 }
 
-std::optional<Sha256> Fields::digest(std::string_view key, Need need) {
+std::optional<Sha256> StrictFields::digest(std::string_view key, Need need) {
   const auto* found = scalar(key, need);
   return found == nullptr ? std::nullopt : read_digest(*found, key, mistakes_);
 }
 
-std::uint64_t Fields::number(std::string_view key) {
+std::uint64_t StrictFields::number(std::string_view key) {
   const auto* found = scalar(key, Need::required);
   if (found == nullptr) {
     return 0;
@@ -105,7 +105,7 @@ std::uint64_t Fields::number(std::string_view key) {
   return value;
 }
 
-std::optional<Version> Fields::version(std::string_view key, Need need) {
+std::optional<Version> StrictFields::version(std::string_view key, Need need) {
   const auto* found = scalar(key, need);
   if (found == nullptr) {
     return std::nullopt;
@@ -124,7 +124,7 @@ std::optional<Version> Fields::version(std::string_view key, Need need) {
   return *version;
 }
 
-std::vector<std::pair<std::string, text::Position>> Fields::list(std::string_view key) {
+std::vector<std::pair<std::string, text::Position>> StrictFields::list(std::string_view key) {
   const auto* found = node(key, Need::optional);
   if (found == nullptr) {
     return {};

@@ -1,4 +1,4 @@
-#include "export/sbom.hpp"
+#include "exports/sbom.hpp"
 
 #include "base/strings.hpp"
 #include "text/json.hpp"

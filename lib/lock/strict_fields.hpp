@@ -1,5 +1,5 @@
-// Private to lock/: the fields of one map of a lock file, taken out one by one; whatever is left
-// over at the end is a mistake.
+// Private to lock/: the fields of one map of a lock file, each of which has one spelling alone,
+// taken out one by one; whatever is left over at the end is a mistake.
 #pragma once
 
 #include "base/sha256.hpp"
@@ -11,11 +11,11 @@
 
 namespace cukit::lock {
 
-class Fields {
+class StrictFields {
 public:
   /// `what` is for messages: "an artifact". A node that is no map is a mistake, and then every
   /// field is absent.
-  Fields(const text::Node& node, std::string what, text::Mistakes& mistakes);
+  StrictFields(const text::Node& node, std::string what, text::Mistakes& mistakes);
   /// Reports the keys that nobody asked for.
   void finish();
 

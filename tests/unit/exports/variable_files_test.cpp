@@ -2,8 +2,8 @@
 // what `cukit run` would have set, whatever stands in the tree's path.
 #include "base/child.hpp"
 #include "base/strings.hpp"
-#include "export/shells.hpp"
-#include "export/variable_files.hpp"
+#include "exports/shells.hpp"
+#include "exports/variable_files.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "export/build_files.hpp"
+#include "exports/build_files.hpp"
 
 #include "base/strings.hpp"
-#include "export/quoting.hpp"
+#include "exports/quoting.hpp"
 #include "text/json.hpp"
 
 #include <algorithm>

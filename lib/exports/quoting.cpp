@@ -1,4 +1,4 @@
-#include "export/quoting.hpp"
+#include "exports/quoting.hpp"
 
 #include <algorithm>
 

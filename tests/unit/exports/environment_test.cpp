@@ -1,5 +1,5 @@
 // Which variables a toolkit sets, and what of a caller's own leads elsewhere.
-#include "export/shells.hpp"
+#include "exports/shells.hpp"
 
 #include <gtest/gtest.h>
 

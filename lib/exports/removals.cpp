@@ -1,6 +1,6 @@
 // Which of a caller's variables lead into another toolkit, and what of them is the caller's own.
 #include "base/strings.hpp"
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 
 #include <algorithm>
 #include <array>

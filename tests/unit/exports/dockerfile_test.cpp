@@ -1,7 +1,7 @@
 // A build context: what its stages keep, who they run as, and what proves that the tree is the one.
 #include "base/strings.hpp"
-#include "export/dockerfile.hpp"
-#include "export/variable_files.hpp"
+#include "exports/dockerfile.hpp"
+#include "exports/variable_files.hpp"
 
 #include <gtest/gtest.h>
 

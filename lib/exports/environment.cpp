@@ -1,4 +1,4 @@
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 
 #include "base/strings.hpp"
 #include "knowledge/arch_list.hpp"

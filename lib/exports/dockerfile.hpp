@@ -1,7 +1,7 @@
 // A build context that makes an image of a toolkit with any engine that has BuildKit's RUN --mount.
 #pragma once
 
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 
 #include <map>
 #include <string>

@@ -4,7 +4,7 @@
 // of whoever wrote them, and leave JIT caches to each user.
 #pragma once
 
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 // caller's to refuse where a form cannot hold them.
 #pragma once
 
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 
 #include <string>
 #include <string_view>

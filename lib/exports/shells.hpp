@@ -2,7 +2,7 @@
 // others read, at another time, are export/variable_files.hpp's.
 #pragma once
 
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 
 namespace cukit::exports {
 

@@ -1,7 +1,7 @@
 // Files for build systems: quoted by each one's rules, and read by the programs that are here. Real
 // builds with them are in tests/e2e/build_systems.sh.
 #include "base/child.hpp"
-#include "export/build_files.hpp"
+#include "exports/build_files.hpp"
 
 #include <gtest/gtest.h>
 

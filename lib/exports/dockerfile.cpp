@@ -1,4 +1,4 @@
-#include "export/dockerfile.hpp"
+#include "exports/dockerfile.hpp"
 
 #include "base/strings.hpp"
 

@@ -2,7 +2,7 @@
 // was there.
 #include "base/child.hpp"
 #include "base/strings.hpp"
-#include "export/shells.hpp"
+#include "exports/shells.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The list of what may be passed on, read out of a licence that is worded as NVIDIA's is.
-#include "export/distributable.hpp"
+#include "exports/distributable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // instead, with the tree's immutable path. A path that a format cannot hold is refused.
 #pragma once
 
-#include "export/environment.hpp"
+#include "exports/environment.hpp"
 
 #include <map>
 #include <string>

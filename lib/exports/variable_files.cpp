@@ -1,8 +1,8 @@
-#include "export/variable_files.hpp"
+#include "exports/variable_files.hpp"
 
 #include "base/strings.hpp"
-#include "export/quoting.hpp"
-#include "export/shells.hpp"
+#include "exports/quoting.hpp"
+#include "exports/shells.hpp"
 
 #include <algorithm>
 #include <array>

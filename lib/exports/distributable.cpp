@@ -1,4 +1,4 @@
-#include "export/distributable.hpp"
+#include "exports/distributable.hpp"
 
 #include "base/strings.hpp"
 
