@@ -1,31 +1,42 @@
 // What the log of a failed build names: a manifest that describes the same wish.
 #include "base/strings.hpp"
 #include "draft/draft.hpp"
+#include "draft/scan.hpp"
 #include "model/shell_command.hpp"
 
 #include <algorithm>
-#include <regex>
 #include <set>
 
 namespace cukit::draft {
 
 namespace {
 
-/// The first group of every match.
-std::set<std::string> all_matches(const std::string& text, const char* pattern) {
-  const std::regex expression(pattern, std::regex::ECMAScript | std::regex::optimize);
+bool is_target_character(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z');
+}
+
+/// 120a of `compute_120a` and of `sm_120a`: two or three digits and a letter, and nothing behind.
+std::set<std::string> targets_in(std::string_view log) {
   std::set<std::string> result;
-  for (std::sregex_iterator it(text.begin(), text.end(), expression), end; it != end; ++it) {
-    result.insert((*it)[1].str());
-  }
+  each_after(log, "_", [&](std::string_view before, std::string_view behind) {
+    const auto target = run_of(behind, is_target_character);
+    const auto digits = run_of(target, is_digit).size();
+    const auto letter = target.substr(digits);
+    const bool is_whole = letter.empty() || letter == "a" || letter == "f";
+    if ((before.ends_with("sm") || before.ends_with("compute")) && digits >= 2 && digits <= 3 &&
+        is_whole) {
+      result.emplace(target);
+    }
+    return false;
+  });
   return result;
 }
 
 /// Targets that the recipes know, with their letters: sm_120a of `compute_120a`.
-std::set<std::string> gpus_in(const std::string& log, const knowledge::Knowledge& knowledge) {
+std::set<std::string> gpus_in(std::string_view log, const knowledge::Knowledge& knowledge) {
   std::set<std::string> result;
-  for (const auto& number : all_matches(log, R"((?:sm|compute)_([0-9]{2,3}[af]?)(?![0-9a-z]))")) {
-    if (const auto gpu = knowledge::find_gpu(knowledge, "sm_" + number)) {
+  for (const auto& target : targets_in(log)) {
+    if (const auto gpu = knowledge::find_gpu(knowledge, "sm_" + target)) {
       result.insert(gpu->sm());
     }
   }
@@ -65,29 +76,50 @@ std::set<std::string> consumers_in(const std::string& lowered,
   return result;
 }
 
-/// The tag of torch 2.11.0+cu130, where the recipes know it.
-std::string torch_tag(const std::string& log, const std::vector<knowledge::PyTorch>& known) {
-  for (const auto& tag : all_matches(log, R"([0-9]\+(cu[0-9]{3})(?![0-9]))")) {
-    const bool is_known = std::any_of(known.begin(), known.end(),
-                                      [&](const auto& torch) { return torch.tag == tag; });
-    if (is_known) {
-      return tag;
+/// The tag of torch 2.11.0+cu130, where the recipes know it; the first by its text.
+std::string torch_tag(std::string_view log, const std::vector<knowledge::PyTorch>& known) {
+  std::set<std::string> tags;
+  each_after(log, "+cu", [&](std::string_view before, std::string_view behind) {
+    const auto digits = run_of(behind, is_digit);
+    if (!before.empty() && is_digit(before.back()) && digits.size() == 3) {
+      tags.insert(fmt::format("cu{}", digits));
     }
-  }
-  return {};
+    return false;
+  });
+  const auto found = std::find_if(tags.begin(), tags.end(), [&](const std::string& tag) {
+    return std::any_of(known.begin(), known.end(),
+                       [&](const auto& torch) { return torch.tag == tag; });
+  });
+  return found == tags.end() ? std::string() : *found;
+}
+
+/// 12.8.93 of `release 12.8, V12.8.93`.
+std::set<std::string> compilers_in(std::string_view log) {
+  constexpr std::string_view between = ", V";
+  std::set<std::string> result;
+  each_after(log, "release ", [&](std::string_view, std::string_view behind) {
+    const auto minor = dotted_numbers(behind, 2, 2);
+    const auto rest = behind.substr(minor.size());
+    const auto version =
+        rest.starts_with(between) ? dotted_numbers(rest.substr(between.size()), 3, 3) : "";
+    if (!minor.empty() && !version.empty()) {
+      result.emplace(version);
+    }
+    return false;
+  });
+  return result;
 }
 
 } // namespace
 
 Result<void> add_log(Draft& draft, std::string_view log, const std::string& file,
                      const knowledge::Knowledge& knowledge) {
-  const std::string text(log);
-  const auto gpus = gpus_in(text, knowledge);
+  const auto gpus = gpus_in(log, knowledge);
   CUKIT_TRY_ASSIGN(const auto* torches, knowledge.pytorch());
-  const auto tag = torch_tag(text, *torches);
+  const auto tag = torch_tag(log, *torches);
   CUKIT_TRY_ASSIGN(const auto* known, knowledge.consumers());
-  const auto consumers = consumers_in(lower(text), *known);
-  const auto compilers = all_matches(text, R"(release [0-9]+\.[0-9]+, V([0-9]+\.[0-9]+\.[0-9]+))");
+  const auto consumers = consumers_in(lower(log), *known);
+  const auto compilers = compilers_in(log);
   if (gpus.empty() && tag.empty() && compilers.empty()) {
     return tl::unexpected<Error>(
         Error{.code = ErrorCode::usage,

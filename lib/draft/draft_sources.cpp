@@ -1,12 +1,13 @@
 // What a venv, a lock or a toolkit folder says of the manifest that would lead to it.
 #include "base/limits.hpp"
+#include "base/number.hpp"
 #include "base/strings.hpp"
 #include "draft/draft.hpp"
+#include "draft/scan.hpp"
 #include "text/json.hpp"
 #include "text/yaml_write.hpp"
 
 #include <algorithm>
-#include <regex>
 #include <set>
 
 namespace cukit::draft {
@@ -164,37 +165,57 @@ Result<std::optional<Seen>> from_json(const fs::path& folder) {
   return seen.release.empty() ? std::optional<Seen>() : std::optional(std::move(seen));
 }
 
+/// `find`: the release in the text of that file; empty where it says none.
 Result<std::optional<Seen>> from_text(const fs::path& folder, const char* name,
-                                      const std::regex& pattern) {
+                                      std::string (*find)(std::string_view)) {
   const auto file = folder / name;
   if (!path_exists(file)) {
     return std::optional<Seen>();
   }
   CUKIT_TRY_ASSIGN(const auto bytes, read_file(file, k_most_header_bytes));
-  std::smatch match;
-  if (!std::regex_search(bytes, match, pattern)) {
-    return std::optional<Seen>();
-  }
-  return std::optional(Seen{.release = match[1].str(), .from = file.string(), .parts = {}});
+  auto release = find(bytes);
+  return release.empty() ? std::optional<Seen>()
+                         : std::optional(Seen{
+                               .release = std::move(release), .from = file.string(), .parts = {}});
 }
 
-/// 13020 is 13.2.
-std::string of_macro(const std::string& number) {
-  const auto value = std::stol(number);
-  return fmt::format("{}.{}", value / 1000, value % 1000 / 10);
+/// 12.8.1 of `CUDA Version 12.8.1`.
+std::string version_in(std::string_view text) {
+  std::string result;
+  each_after(text, "CUDA Version ", [&](std::string_view, std::string_view behind) {
+    result = dotted_numbers(behind, 2, 3);
+    return !result.empty();
+  });
+  return result;
+}
+
+/// 13.2 of `#define CUDART_VERSION 13020`.
+std::string macro_in(std::string_view text) {
+  constexpr std::size_t digits = 5;
+  static constexpr std::string_view white = " \t\n\v\f\r";
+  const auto is_white = [](char c) { return white.find(c) != std::string_view::npos; };
+  std::string result;
+  each_after(text, "CUDART_VERSION", [&](std::string_view before, std::string_view behind) {
+    const auto defined = before.find_last_not_of(white);
+    const auto space = run_of(behind, is_white);
+    const auto number = run_of(behind.substr(space.size()), is_digit).substr(0, digits);
+    if (defined != std::string_view::npos && defined + 1 < before.size() &&
+        before.substr(0, defined + 1).ends_with("#define") && !space.empty() &&
+        number.size() == digits) {
+      const auto value = whole_number(number).value_or(0);
+      result = fmt::format("{}.{}", value / 1000, value % 1000 / 10);
+    }
+    return !result.empty();
+  });
+  return result;
 }
 
 Result<Seen> look_at_tree(const fs::path& folder) {
   CUKIT_TRY_ASSIGN(auto seen, from_json(folder));
   if (!seen) {
-    static const std::regex line(R"(CUDA Version ([0-9]+\.[0-9]+(?:\.[0-9]+)?))");
-    CUKIT_TRY_ASSIGN(seen, from_text(folder, "version.txt", line));
+    CUKIT_TRY_ASSIGN(seen, from_text(folder, "version.txt", version_in));
   }
-  static const std::regex macro(R"(#define\s+CUDART_VERSION\s+([0-9]{5}))");
-  CUKIT_TRY_ASSIGN(auto header, from_text(folder, "include/cuda_runtime_api.h", macro));
-  if (header) {
-    header->release = of_macro(header->release);
-  }
+  CUKIT_TRY_ASSIGN(auto header, from_text(folder, "include/cuda_runtime_api.h", macro_in));
   if (!seen && header) {
     return *std::move(header);
   }

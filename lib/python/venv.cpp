@@ -5,7 +5,6 @@
 #include "model/project_name.hpp"
 
 #include <algorithm>
-#include <regex>
 
 namespace cukit::python {
 
@@ -53,11 +52,27 @@ std::optional<std::pair<std::string, std::string>> parse_dist_info(const std::st
                    folder.substr(dash + 1, folder.size() - suffix.size() - dash - 1));
 }
 
-std::string assigned(const std::string& text, const std::string& name) {
-  const std::regex pattern("^" + name + R"re((?:\s*:[^=]*)?\s*=\s*['"]([^'"]+)['"])re",
-                           std::regex::ECMAScript | std::regex::multiline);
-  std::smatch match;
-  return std::regex_search(text, match, pattern) ? match[1].str() : std::string();
+/// The text that a line of Python assigns to a name: `cuda: Optional[str] = '13.0'` is 13.0.
+std::string assigned(std::string_view text, std::string_view name) {
+  for (const auto line : split(text, '\n')) {
+    if (!line.starts_with(name)) {
+      continue;
+    }
+    auto rest = trim(line.substr(name.size()));
+    if (rest.starts_with(':')) { // an annotation
+      rest.remove_prefix(std::min(rest.find('='), rest.size()));
+    }
+    if (!rest.starts_with('=')) {
+      continue;
+    }
+    rest = trim(rest.substr(1));
+    const auto end = rest.find_first_of("'\"", 1);
+    if ((rest.starts_with('\'') || rest.starts_with('"')) && end != std::string_view::npos &&
+        end > 1) {
+      return std::string(rest.substr(1, end - 1));
+    }
+  }
+  return {};
 }
 
 } // namespace

@@ -198,6 +198,41 @@ TEST_F(DraftTest, a_failing_log_names_gpus_torch_and_compilers) {
   EXPECT_THAT(draft.remarks, testing::ElementsAre(HasSubstr("nvcc 12.8.93")));
 }
 
+TEST_F(DraftTest, lines_of_megabytes_are_read_like_any_other) {
+  auto of_log = named();
+  const auto log = "release 1." + std::string(4U << 20U, '1') + "\nsm_" +
+                   std::string(4U << 20U, '1') + "\nrelease 12.8, V12.8.93 compute_90\n";
+  ASSERT_TRUE(add_log(of_log, log, "build.log", recipes()).has_value());
+  EXPECT_THAT(of_log.remarks, testing::ElementsAre(HasSubstr("nvcc 12.8.93")));
+
+  auto of_tree = named();
+  file("cuda/version.txt", "CUDA Version " + std::string(3U << 20U, '1') + "\nCUDA Version 12.8.1");
+  file("cuda/include/cuda_runtime_api.h",
+       "#define " + std::string(3U << 20U, ' ') + "CUDART_VERSION  13020\n");
+  ASSERT_TRUE(add_tree(of_tree, folder_.path() / "cuda", recipes()).has_value());
+  EXPECT_THAT(of_tree.remarks, testing::ElementsAre(HasSubstr("headers are of 13.2")));
+
+  const auto version = file("venv/lib/python3.12/site-packages/torch/version.py",
+                            "cuda: " + std::string(900U << 10U, 'x') +
+                                "\n__version__ = '2.11.0+cu130'\ncuda: Optional[str] = \"13.0\"\n");
+  const auto venv = python::read_venv(folder_.path() / "venv", "test");
+  ASSERT_TRUE(venv.has_value());
+  const auto torch = python::torch_of(*venv, folder_.path() / "venv", "test");
+  ASSERT_TRUE(torch.has_value());
+  EXPECT_EQ(torch->version, "2.11.0+cu130");
+  EXPECT_EQ(torch->cuda.text(), "13.0");
+}
+
+TEST_F(DraftTest, what_only_resembles_a_target_or_a_version_is_passed_over) {
+  auto draft = named();
+  const std::string log = "sm_9 sm_1200 sm_90b sm_90af compute_ SM_90 release 12.8.1, V12.8.93 "
+                          "release 12.8, V12.8 release , V1.2.3 +cu130 0+cu1300 0+cu13 ";
+  EXPECT_FALSE(add_log(draft, log, "x.log", recipes()).has_value());
+  ASSERT_TRUE(add_log(draft, log + "xsm_90f_ 0+cu130x", "x.log", recipes()).has_value());
+  EXPECT_THAT(write(draft), AllOf(HasSubstr("pytorch: cu130"), Not(HasSubstr("gpus:"))));
+  EXPECT_THAT(draft.remarks, IsEmpty());
+}
+
 TEST_F(DraftTest, a_log_of_something_else_is_an_error) {
   auto draft = named();
   EXPECT_EQ(add_log(draft, "make: nothing to be done\n", "x.log", recipes()).error().code,
