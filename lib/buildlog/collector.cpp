@@ -88,6 +88,24 @@ void Collector::register_words() {
   keywords_.emplace(words_);
 }
 
+namespace {
+
+/// What a line says of the next one: an exception without a word, or where a Rust program panicked.
+std::string begin_of_message(string_view text) {
+  constexpr std::size_t k_longest = 200;
+  text = trim(text);
+  if (!text.ends_with(':') || text.size() > k_longest) {
+    return {};
+  }
+  if (text.find("' panicked at ") != k_none || text.find(") panicked at ") != k_none) {
+    return "error: ";
+  }
+  const auto head = head_of(text);
+  return head.exception.empty() || !head.text.empty() ? std::string() : head.exception + ": ";
+}
+
+} // namespace
+
 bool Collector::has(Role role) const {
   return is_there_[static_cast<std::size_t>(role)];
 }
@@ -112,7 +130,14 @@ void Collector::line(string_view raw, std::size_t number) {
   if (std::exchange(is_after_failed_, false) && take_failed_command(text)) {
     return;
   }
-  look(text, is_source);
+  if (!held_.empty()) {
+    look(std::exchange(held_, {}).append(text), is_source);
+    return;
+  }
+  held_ = begin_of_message(text);
+  if (held_.empty()) {
+    look(text, is_source);
+  }
 }
 
 /// True when the line is a warning's and of no further interest.

@@ -98,8 +98,9 @@ private:
   std::size_t number_ = 0;
   std::size_t frame_indent_ = SIZE_MAX; ///< of the line before, when it named a traceback's frame
   std::string frame_file_;              ///< of the latest frame
-  bool is_after_failed_ = false;        ///< the line before was ninja's FAILED:
-  int last_word_level_ = -1;            ///< of a success that counts when nothing follows
+  std::string held_; ///< `RuntimeError:` or a panic's place, whose message is the next line
+  bool is_after_failed_ = false; ///< the line before was ninja's FAILED:
+  int last_word_level_ = -1;     ///< of a success that counts when nothing follows
   std::size_t failed_command_ = 0;
   std::string buffer_;
 };

@@ -91,12 +91,18 @@ void Collector::take_generic(const Head& head, string_view text) {
   Failure failure{.tool = head.tool, .thing = Thing::other, .file = head.file};
   if (head.has_place || is_host_compiler(head.tool)) {
     failure.thing = Thing::code;
+    const auto place = head.file.empty() ? k_none : text.find(head.file + "(");
+    if (place != k_none && text.find("): error C") == k_none) { // x.cu(3): as MSVC, but for codes
+      failure.tool = "EDG";
+    }
     failure.name = std::string(head.text.substr(0, 200));
   } else if (!head.exception.empty()) {
     failure.name = head.exception;
-    if (head.exception == "MemoryError") {
+    const bool is_of_gpu = head.exception.ends_with("OutOfMemoryError");
+    if (is_of_gpu || head.exception == "MemoryError") {
       failure.thing = Thing::memory;
       failure.state = State::exhausted;
+      failure.tool = is_of_gpu ? "CUDA" : failure.tool;
     }
   }
   keep_failure(std::move(failure), head, text);

@@ -108,6 +108,7 @@ constexpr std::array k_compiler_forms = {
     Form{"ptxas", "Feature '{n}' requires PTX ISA .version {d} or later", version, State::incompatible},
     Form{"ptxas", "Instruction '{n}' requires PTX ISA .version {d} or later", version, State::incompatible},
     Form{"ptxas", "Modifier '{n}' requires PTX ISA .version {d} or later", version, State::incompatible},
+    Form{"ptxas", "Entry function '{f}' uses too much {n} ({h}, {d} max)", target, State::exhausted},
     Form{"ptxas", "Unresolved extern function '{n}'", symbol, State::missing},
     Form{"ptxas", "Unresolved extern variable '{n}'", symbol, State::missing},
     Form{"nvlink", "Undefined reference to '{n}' in '{f}'", symbol, State::missing},

@@ -22,6 +22,11 @@ constexpr std::array k_package_forms = {
     Form{"Python", "The detected CUDA version ({h}) mismatches the version that was used to compile PyTorch ({d})", version, State::incompatible, k_line},
     Form{"", "Loaded runtime {n} library: {h} but source was compiled with: {d}. ", version, State::incompatible, k_line},
     Form{"Python", "{n} version incompatibility: PyTorch was compiled{_}against ({d}) but found runtime version ({h})", version, State::incompatible, k_line},
+    Form{"Triton", "out of resource: {n}, Required: {h}, Hardware limit: {d}.", target, State::exhausted, k_line},
+    Form{"NVRTC", "invalid value for --gpu-architecture", target, State::incompatible, k_line},
+    Form{"torch", "Torch not compiled with {n} enabled", target, State::incompatible, k_line},
+    Form{"nvcc", "Cannot find compiler '{n}' in PATH", tool, State::missing},
+    Form{"cargo", "'{n}' failed. {_}kind: NotFound", tool, State::missing, k_line},
     Form{"Python", "{n} is required to load C++ extensions", tool, State::missing},
     Form{"", "Couldn't invoke {n} --version", tool, State::missing, k_line},
     // --- pip

@@ -291,6 +291,7 @@ const std::vector<std::string>& ending_words() {
                                                  "errors detected",
                                                  "aborted due to errors",
                                                  "SIGKILL",
+                                                 "building terminated because of errors",
                                                  "build backend returned",
                                                  "Error 137",
                                                  "Aborted"};
@@ -323,6 +324,9 @@ std::optional<Ending> ending_of(const Head& head, string_view line) {
   }
   if (has("incomplete, errors occurred") || has("step failed")) {
     return make("CMake", 2);
+  }
+  if (has("building terminated because of errors")) {
+    return make("SCons", 2);
   }
   const bool is_killed = line == "Killed" || line.ends_with(" Killed") || has("SIGKILL") ||
                          has("code: 137") || has("code 137") || has("status 137") ||

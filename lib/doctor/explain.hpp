@@ -34,6 +34,10 @@ Finding* missing_library(const Context& context, const buildlog::Failure& failur
                          Findings& findings);
 Finding* refused_target(const Context& context, const buildlog::Failure& failure,
                         Findings& findings);
+/// What the GPU, or what runs on it, refuses: a build of torch or an NVRTC without code for it, a
+/// kernel that wants more than it has.
+Finding* refused_by_gpu(const Context& context, const buildlog::Failure& failure,
+                        Findings& findings);
 Finding* unknown_option(const Context& context, const buildlog::Failure& failure,
                         Findings& findings);
 Finding* out_of_memory(const Context& context, const buildlog::Failure& failure,

@@ -220,6 +220,11 @@ constexpr std::array k_calls = {
          "build for the GPU's own target, or with a CUDA no newer than the driver's"},
     Call{300, RuleId::cuda_call_failed,
          "the kernels in the program are not readable for the driver", "build anew"},
+    Call{303, RuleId::cuda_call_failed,
+         "libcuda is there and could not be set up: of another driver than the kernel module's, or "
+         "without its device files",
+         "run nvidia-smi as the same user; load the driver's own libcuda.so.1, and in a container "
+         "give it the GPUs (--gpus all)"},
     Call{802, RuleId::cuda_call_failed,
          "the GPUs are joined by NVSwitch, and the fabric manager has not set them up",
          "start nvidia-fabricmanager of the driver's own version"},
@@ -238,7 +243,7 @@ constexpr std::array k_calls = {
 } // namespace
 
 bool blames_the_driver(const Failure& failure) {
-  constexpr std::array k_of_the_driver = {3, 34, 100, 209, 221, 999};
+  constexpr std::array k_of_the_driver = {3, 34, 100, 209, 221, 303, 999};
   const auto call = std::find_if(k_calls.begin(), k_calls.end(), [&](const auto& one) {
     return std::to_string(one.number) == failure.name;
   });
@@ -255,14 +260,6 @@ Finding* refused_target(const Context& context, const Failure& failure, Findings
                          failure.text.find("no GPU") != std::string::npos;
   if (is_native && context.snapshot.gpus.empty()) {
     return &native_without_gpu(context, findings);
-  }
-  if (failure.tool == "torch") {
-    auto& finding = findings.add(RuleId::cuda_call_failed);
-    finding.cause = fmt::format("this torch was built without code for {}", failure.name);
-    finding.fix = {by_hand("take a build of torch that has the GPU's target (another +cu tag, or a "
-                           "newer release)",
-                           "`cukit lock` with `pytorch:` says which there are")};
-    return &finding;
   }
   const auto nvcc = nvcc_in_use(context).version;
   if (failure.state == buildlog::State::missing) {

@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
+#include "survey/root_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -152,28 +153,60 @@ bool is_crash(const Failure& failure) {
          signal.find("Killed") == std::string::npos && signal != "15" && signal != "Terminated";
 }
 
-/// An error inside the host compiler's own headers: nvcc's front end does not know that release.
-Finding* code_of_host_headers(const Context& context, const Failure& failure, Findings& findings) {
-  constexpr std::string_view k_folder = "/include/c++/";
-  const auto at = failure.file.find(k_folder);
-  const auto nvcc = nvcc_in_use(context);
-  if (at == std::string::npos || nvcc.version.empty()) {
-    return nullptr;
+/// The major of the g++ whose own header a path is: 13 of /usr/include/c++/13/tuple and of
+/// /usr/lib/gcc/x86_64-linux-gnu/13/include/amxintrin.h; 0: none.
+int major_of_header(std::string_view path) {
+  for (const std::string_view folder : {"/include/c++/", "/lib/gcc/"}) {
+    const auto at = path.find(folder);
+    if (at == std::string_view::npos) {
+      continue;
+    }
+    auto rest = path.substr(at + folder.size());
+    if (folder == "/lib/gcc/") { // the triple
+      rest = rest.substr(std::min(rest.find('/') + 1, rest.size()));
+    }
+    return major_of(std::string(rest.substr(0, rest.find('/'))));
   }
-  const auto rest = failure.file.substr(at + k_folder.size());
-  const int major = major_of(rest.substr(0, rest.find('/')));
+  return 0;
+}
+
+/// An error inside the headers of the host: nvcc's front end does not know that release of them.
+Finding* code_of_host_headers(const Context& context, const Failure& failure, Findings& findings) {
+  const auto nvcc = nvcc_in_use(context);
+  const auto& commands = context.log.facts.commands;
+  const bool is_by_nvcc =
+      failure.tool == "EDG" || (failure.command != 0 && failure.command <= commands.size() &&
+                                survey::name_of(commands[failure.command - 1].program) == "nvcc");
+  const auto who = nvcc.version.empty() ? std::string("nvcc") : "nvcc " + nvcc.version;
+  if (is_by_nvcc && failure.file.starts_with("/usr/include/") &&
+      failure.file.find("/bits/") != std::string::npos &&
+      failure.file.find("/c++/") == std::string::npos) {
+    auto& finding =
+        say(findings, RuleId::glibc_too_new,
+            fmt::format("{} cannot read the C library's own header {}", who, failure.file));
+    if (finding.fix.empty()) {
+      finding.fix = {cukit_fix(context, {}),
+                     by_hand("a newer nvcc, or the build in a container of an older distribution",
+                             "nvcc and the C library's headers then know each other")};
+    }
+    return &finding;
+  }
+  const int major = major_of_header(failure.file);
   const auto version = Version::parse(nvcc.version);
   const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
   const int limit = release == nullptr ? 0 : release->gcc_max;
-  if (major == 0 || limit == 0 || major <= limit) {
+  const bool is_above = limit != 0 && major > limit;
+  if (major == 0 || !(is_above || is_by_nvcc)) {
     return nullptr;
   }
   auto& finding = say(findings, RuleId::host_compiler_too_new,
-                      fmt::format("nvcc {} reads the headers of g++ {}, and accepts up to {}",
-                                  nvcc.version, major, limit));
+                      is_above ? fmt::format("nvcc {} reads the headers of g++ {}, and accepts up "
+                                             "to {}",
+                                             nvcc.version, major, limit)
+                               : fmt::format("{} stumbles over a header of g++ {}", who, major));
   if (finding.fix.empty()) {
     finding.evidence.push_back({failure.file, fmt::format("of g++ {}", major)});
-    finding.fix = {install_gxx(context, limit), cukit_fix(context, {})};
+    finding.fix = {install_gxx(context, is_above ? limit : major - 1), cukit_fix(context, {})};
   }
   return &finding;
 }
@@ -190,6 +223,9 @@ Finding* by_thing(const Context& context, const Failure& failure, Findings& find
   case Thing::other:
     return failure.state == State::exhausted ? limit_reached(failure, findings) : nullptr;
   case Thing::symbol:
+    if (auto* finding = code_of_host_headers(context, failure, findings)) {
+      return finding;
+    }
     return missing_symbol(context, failure, findings);
   case Thing::code:
     return code_of_host_headers(context, failure, findings);
@@ -197,11 +233,14 @@ Finding* by_thing(const Context& context, const Failure& failure, Findings& find
     return failure.state == State::incompatible ? missing_file(context, failure, findings)
                                                 : missing_library(context, failure, findings);
   case Thing::target:
+    if (auto* finding = refused_by_gpu(context, failure, findings)) {
+      return finding;
+    }
     return refused_target(context, failure, findings);
   case Thing::option:
     return unknown_option(context, failure, findings);
   case Thing::memory:
-    return failure.tool == "CUDA" ? nullptr
+    return failure.tool == "CUDA" ? refused_by_gpu(context, failure, findings)
            : is_crash(failure)    ? crashed_compiler(failure, findings)
                                   : out_of_memory(context, failure, findings);
   case Thing::driver:

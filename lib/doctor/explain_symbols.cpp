@@ -101,7 +101,7 @@ std::string library_of(const Failure& failure) {
 }
 
 /// The wheel of NVIDIA's that brought a component here: nvidia-cuda-cupti-cu12; empty: none.
-std::string wheel_of(const host::PythonEnvironment& python, std::string_view component) {
+std::string wheel_of(const survey::PythonEnvironment& python, std::string_view component) {
   for (const auto& one : python.distributions) {
     const auto at = one.name.find(component);
     const auto end = at + component.size();

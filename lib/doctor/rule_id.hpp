@@ -37,7 +37,8 @@ namespace cukit::doctor {
   X(compiler_cache_mixes_trees) X(nvcc_of_another_toolkit) X(torch_has_no_code)                  \
   X(build_environment_differs) X(compiler_check_failed) X(compiler_crashed) X(file_missing)       \
   X(file_damaged) X(lock_held) X(limit_reached) X(container_without_gpus) X(python_managed)       \
-  X(extension_of_another_torch) X(device_link_incomplete) X(symbol_defined_twice)
+  X(extension_of_another_torch) X(device_link_incomplete) X(symbol_defined_twice)                 \
+  X(nvrtc_lacks_target) X(gpu_limit_exceeded)
 // clang-format on
 
 #define CUKIT_DOCTOR_ENUMERATOR(name) name,

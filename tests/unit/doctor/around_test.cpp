@@ -118,6 +118,41 @@ const Said k_said[] = {
      "  error: subprocess-exited-with-error\n"
      "  ModuleNotFoundError: No module named 'zorp'\n",
      "module-missing", "zorp", "zorp"},
+    {"an_nvrtc_that_does_not_know_the_gpu",
+     "zorp.CompileException: nvrtc: error: invalid value for --gpu-architecture (-arch)\n",
+     "nvrtc-lacks-target", "does not compile for sm_90", "nvidia-cuda-nvrtc"},
+    {"a_kernel_of_triton_that_is_too_large",
+     "E0410 select_algorithm.py:2134] OutOfResources: out of resource: shared memory, Required: "
+     "110592, Hardware limit: 101376. Reducing block sizes may help\n"
+     "AttributeError: 'NoneType' object has no attribute 'zorp'\n",
+     "gpu-limit-exceeded", "wants 110592 of shared memory", "smaller blocks"},
+    {"a_kernel_with_too_much_static_memory",
+     "ptxas error   : Entry function '_Z4zorpv' uses too much shared data (0x1c000 bytes, 0xc000 "
+     "max)\n",
+     "gpu-limit-exceeded", "_Z4zorpv wants 0x1c000 bytes", "cudaFuncAttribute"},
+    {"the_memory_of_a_gpu",
+     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n",
+     "cuda-call-failed", "memory is full", "nvidia-smi"},
+    {"a_torch_for_cpus", "AssertionError: Torch not compiled with CUDA enabled\n",
+     "torch-has-no-code", "without CUDA", "+cu"},
+    {"a_libcuda_that_does_not_start",
+     "E zorp.cc:51] failed call to cuInit: CUDA error: Failed call to cuInit: UNKNOWN ERROR "
+     "(303)\n",
+     "cuda-call-failed", "error 303", "nvidia-smi"},
+    {"a_panic_of_rust",
+     "thread 'main' panicked at build.rs:45:10:\n`zorp-smi` failed. Ensure that it is there: Os { "
+     "code: 2, kind: NotFound, message: \"No such file or directory\" }\n",
+     "program-missing", "zorp-smi", "PATH"},
+    {"a_header_of_the_host_compiler",
+     "/usr/lib/gcc/x86_64-linux-gnu/19/include/zorpintrin.h(42): error: identifier "
+     "\"__builtin_ia32_zorp\" is undefined\n1 error detected in the compilation of \"x.cu\".\n",
+     "host-compiler-too-new", "g++ 19", "g++"},
+    {"a_header_of_the_c_library",
+     "/usr/include/x86_64-linux-gnu/bits/zorp.h(86): error: invalid combination of type "
+     "specifiers\n1 error detected in the compilation of \"x.cu\".\n",
+     "glibc-too-new", "bits/zorp.h", "newer nvcc"},
+    {"a_version_that_an_exception_tells_in_the_next_line",
+     "zorp.SetupError:\n    zorp needs at least CUDA 99.1\n", "version-not-met", "CUDA >=99.1", ""},
     {"a_managed_python",
      "error: externally-managed-environment\n\n\xc3\x97 This environment is externally managed\n",
      "python-managed", "package manager's own", "python3 -m venv"},
