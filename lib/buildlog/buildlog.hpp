@@ -88,6 +88,9 @@ struct Command {
   std::string text = {};    ///< shortened, printable
 };
 
+/// VersionLine::what of the folder in which CMake keeps its answers.
+inline constexpr const char* k_build_folder = "CMake's build folder";
+
 /// What a tool said of a version.
 struct VersionLine {
   std::size_t line = 0;

@@ -84,7 +84,7 @@ void Collector::register_words() {
   // The step and the hook that ask a build for its requirements run in an isolated build alone.
   add_all(Role::isolated, {"pip-build-env-", "/builds-v0/", "Getting requirements to build wheel",
                            "get_requires_for_build_"});
-  add_all(Role::cccl, {"::_V_"});
+  add_all(Role::cccl, cccl_words());
   keywords_.emplace(words_);
 }
 

@@ -57,6 +57,7 @@ constexpr std::array k_compiler_forms = {
     Form{"clang", "no member named '{n}' in namespace '{d}'", symbol, State::unknown},
     Form{"clang", "no member named '{n}' in '{d}'", symbol, State::unknown},
     Form{"clang", "no type named '{n}' in {_}'{d}'", symbol, State::unknown},
+    Form{"clang", "no template named '{n}' in namespace '{d}'", symbol, State::unknown},
     Form{"clang", "no template named '{n}'", symbol, State::unknown},
     Form{"clang", "unknown type name '{n}'", symbol, State::unknown},
     Form{"EDG", "identifier '{n}' is undefined", symbol, State::unknown},

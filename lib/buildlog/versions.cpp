@@ -119,6 +119,25 @@ std::optional<VersionLine> torch_line(string_view line) {
   return std::nullopt;
 }
 
+/// See also "DIR/CMakeFiles/CMakeOutput.log". and Build files have been written to: DIR
+std::optional<VersionLine> build_folder_line(string_view line) {
+  constexpr string_view written = "Build files have been written to: ";
+  if (const auto at = find_in(line, written); at != k_none) {
+    return VersionLine{.what = k_build_folder,
+                       .version = {},
+                       .path = std::string(bare(line.substr(at + written.size(), 300)))};
+  }
+  constexpr string_view see = "See also \"";
+  const auto at = find_in(line, see);
+  const auto end = find_in(line, "/CMakeFiles/", at == k_none ? line.size() : at);
+  if (at == k_none || end == k_none) {
+    return std::nullopt;
+  }
+  return VersionLine{.what = k_build_folder,
+                     .version = {},
+                     .path = std::string(line.substr(at + see.size(), end - at - see.size()))};
+}
+
 bool is_variable(char c) {
   return std::isupper(static_cast<unsigned char>(c)) != 0 || c == '_' ||
          std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -152,11 +171,16 @@ const std::vector<std::string>& version_words() {
                                                  "+cu",
                                                  "torch.version.cuda",
                                                  "CUDA used to build PyTorch",
-                                                 "CUDA detected:"};
+                                                 "CUDA detected:",
+                                                 "See also \"",
+                                                 "have been written to: "};
   return words;
 }
 
 std::optional<VersionLine> version_of(string_view line) {
+  if (auto found = build_folder_line(line)) {
+    return found;
+  }
   if (auto found = identification_line(line)) {
     return found;
   }
@@ -219,23 +243,27 @@ std::vector<TargetList> target_lists_of(string_view line) {
   return lists;
 }
 
+const std::vector<std::string>& cccl_words() {
+  static const std::vector<std::string> words = {"::_V_", "cub::CUB_", "thrust::THRUST_"};
+  return words;
+}
+
 /// MMMmmpp, two digits each for minor and patch.
 std::string cccl_namespace_of(string_view line) {
-  constexpr string_view marker = "::_V_";
-  const auto at = find_in(line, marker);
-  if (at == k_none) {
-    return {};
+  for (const auto& marker : cccl_words()) {
+    const auto at = find_in(line, marker);
+    const auto rest = at == k_none ? string_view() : line.substr(at + marker.size(), 12);
+    const auto digits = rest.substr(0, rest.find_first_not_of("0123456789"));
+    if (digits.size() < 5 || digits.size() > 8) {
+      continue;
+    }
+    long number = 0;
+    for (const char c : digits) {
+      number = number * 10 + (c - '0');
+    }
+    return fmt::format("{}.{}.{}", number / 100'000, number / 100 % 1000, number % 100);
   }
-  const auto rest = line.substr(at + marker.size(), 12);
-  const auto digits = rest.substr(0, rest.find_first_not_of("0123456789"));
-  if (digits.size() < 5 || digits.size() > 8) {
-    return {};
-  }
-  long number = 0;
-  for (const char c : digits) {
-    number = number * 10 + (c - '0');
-  }
-  return fmt::format("{}.{}.{}", number / 100'000, number / 100 % 1000, number % 100);
+  return {};
 }
 
 } // namespace cukit::buildlog

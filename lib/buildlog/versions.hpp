@@ -15,7 +15,9 @@ std::optional<VersionLine> version_of(std::string_view line);
 const std::vector<std::string>& target_words();
 std::vector<TargetList> target_lists_of(std::string_view line);
 
-/// 3.3.2 of cub::_V_300302_SM_890; empty: none.
+/// Words of lines with a namespace of CCCL that carries its version.
+const std::vector<std::string>& cccl_words();
+/// 3.3.2 of cub::_V_300302_SM_890, 2.7.0 of cub::CUB_200700_800_NS; empty: none.
 std::string cccl_namespace_of(std::string_view line);
 
 } // namespace cukit::buildlog

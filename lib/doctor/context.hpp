@@ -5,6 +5,7 @@
 #include "doctor/log.hpp"
 #include "doctor/rule_id.hpp"
 #include "fit/torch.hpp"
+#include "knowledge/names.hpp"
 
 #include <functional>
 
@@ -22,6 +23,8 @@ struct Context {
   const LogFacts& log;
   /// PyTorch's builds; empty when no environment here has torch.
   const std::vector<knowledge::TorchRelease>& torches;
+  /// What came and went with CUDA's releases; nullptr without a log that failed.
+  const knowledge::Names* names = nullptr;
 
   [[nodiscard]] static const knowledge::Consumer& recipe(const Found& consumer) {
     return *consumer.recipe;
@@ -59,6 +62,7 @@ const std::vector<Rule>& cache_rules();
 const std::vector<Rule>& ptxas_rules();
 const std::vector<Rule>& torch_rules();
 const std::vector<Rule>& loader_rules();
+const std::vector<Rule>& nvrtc_rules();
 /// Turns what a log said into findings, with what the environment rules found already.
 void explain_log(const Context& context, Findings& findings);
 /// What concerns builds is no reason to call a machine broken on which nothing is built.

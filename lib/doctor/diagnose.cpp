@@ -195,9 +195,11 @@ struct Book {
   const std::vector<knowledge::Consumer>& recipes;
   const std::vector<knowledge::Component>& components;
   const std::vector<knowledge::TorchRelease>& torches;
+  std::optional<knowledge::Names> names;
 };
 
-Result<Book> open_book(const survey::Snapshot& snapshot, const knowledge::Knowledge& knowledge) {
+Result<Book> open_book(const survey::Snapshot& snapshot, const Question& question,
+                       const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(auto catalogue, rules(knowledge));
   CUKIT_TRY_ASSIGN(const auto* releases, knowledge.releases());
   CUKIT_TRY_ASSIGN(const auto* architectures, knowledge.architectures());
@@ -212,13 +214,18 @@ Result<Book> open_book(const survey::Snapshot& snapshot, const knowledge::Knowle
                   [](const auto& python) { return !python.torch.empty(); })) {
     CUKIT_TRY_ASSIGN(torches, knowledge.torch_releases());
   }
+  std::optional<knowledge::Names> names;
+  if (question.log && !question.log->failures.empty()) {
+    CUKIT_TRY_ASSIGN(names, read_names(knowledge));
+  }
   return Book{std::move(catalogue),
               std::move(messages),
               *releases,
               *architectures,
               *recipes,
               components ? **components : k_no_components,
-              *torches};
+              *torches,
+              std::move(names)};
 }
 
 Diagnosis examine(const Book& book, const survey::Snapshot& snapshot, const Question& question,
@@ -237,14 +244,15 @@ Diagnosis examine(const Book& book, const survey::Snapshot& snapshot, const Ques
                   .gpus = asked.gpus,
                   .driver = question.driver,
                   .log = log,
-                  .torches = book.torches};
+                  .torches = book.torches,
+                  .names = book.names ? &*book.names : nullptr};
   if (const auto driver = Version::parse(snapshot.driver); !context.driver && driver) {
     context.driver = *driver;
   }
   Findings findings(book.catalogue);
-  for (const auto* group :
-       {&environment_rules(), &choice_rules(), &tree_rules(), &layout_rules(), &system_rules(),
-        &loader_rules(), &python_rules(), &torch_rules(), &ptxas_rules(), &cache_rules()}) {
+  for (const auto* group : {&environment_rules(), &choice_rules(), &tree_rules(), &layout_rules(),
+                            &nvrtc_rules(), &system_rules(), &loader_rules(), &python_rules(),
+                            &torch_rules(), &ptxas_rules(), &cache_rules()}) {
     for (const auto& rule : *group) {
       rule(context, findings);
     }
@@ -278,7 +286,7 @@ bool Diagnosis::has_error() const {
 
 Result<Diagnosis> diagnose(const survey::Snapshot& snapshot, const Question& question,
                            const knowledge::Knowledge& knowledge) {
-  CUKIT_TRY_ASSIGN(const auto book, open_book(snapshot, knowledge));
+  CUKIT_TRY_ASSIGN(const auto book, open_book(snapshot, question, knowledge));
   CUKIT_TRY(check_consumers(question, book.recipes));
   const buildlog::Facts nothing;
   const auto log = log_facts(question.log ? *question.log : nothing, book.messages);

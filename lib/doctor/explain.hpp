@@ -54,6 +54,17 @@ Finding* crashed_compiler(const buildlog::Failure& failure, Findings& findings);
 Finding* limit_reached(const buildlog::Failure& failure, Findings& findings);
 /// A program that is there and cannot be run.
 Finding* broken_program(const buildlog::Failure& failure, Findings& findings);
+/// What the table of names says of a name that the build misses: it went, or came later. nullptr:
+/// nothing, or the release that this build reads has it.
+Finding* explain_name(const Context& context, knowledge::NameKind kind, const std::string& name,
+                      const buildlog::Failure& failure, Findings& findings);
+/// A C++ name, with the namespace that the compiler told.
+Finding* missing_name(const Context& context, const buildlog::Failure& failure, Findings& findings);
+Finding* option_of_other_release(const Context& context, const buildlog::Failure& failure,
+                                 Findings& findings);
+/// `stem` is libNAME.
+Finding* library_of_other_release(const Context& context, const std::string& stem,
+                                  const buildlog::Failure& failure, Findings& findings);
 /// What can stand in for a host compiler that is asked for by a name: one that is here, else the
 /// very one, where this nvcc accepts it.
 std::vector<Fix> other_compilers(const Context& context, const std::string& name);
@@ -72,6 +83,9 @@ struct NvccInUse {
   std::string version;
 };
 NvccInUse nvcc_in_use(const Context& context);
+/// Whether a folder of LD_LIBRARY_PATH has a library of this component; the finding then says so
+/// and takes it out of the variable.
+bool blame_library_path(const Context& context, std::string_view component, Finding& finding);
 /// The CUDA component that a header, library or tool is of, by its name; empty: none.
 std::string_view component_of(std::string_view name);
 

@@ -354,6 +354,9 @@ Finding* unknown_option(const Context& context, const Failure& failure, Findings
     }
     return &finding;
   }
+  if (auto* finding = option_of_other_release(context, failure, findings)) {
+    return finding;
+  }
   const auto nvcc = nvcc_in_use(context);
   const auto who = failure.tool == "nvcc" && !nvcc.version.empty() ? "nvcc " + nvcc.version
                    : failure.tool.empty()                          ? std::string("the tool")

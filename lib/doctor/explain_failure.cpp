@@ -29,16 +29,23 @@ Finding* cuda_target(const Context& context, const Failure& failure, Findings& f
     finding.evidence.push_back({kit.root, fmt::format("CUDA {} {} {}", value_or(kit.cudart, "?"),
                                                       has ? "has" : "does not have", library)});
   }
-  const bool is_nvtx = library == "libnvToolsExt";
+  const auto* span = context.names == nullptr
+                         ? nullptr
+                         : context.names->find(knowledge::NameKind::library, library + ".so");
+  if (span != nullptr && span->last) {
+    finding.cause += fmt::format(": it went with CUDA {}", span->gone_in->text());
+  }
   finding.fix = {
-      by_hand(is_nvtx ? std::string("take CUDA 12.8, the last with libnvToolsExt, with its package "
-                                    "cuda-nvtx-12-8, for this build")
-                      : fmt::format("install the package that brings {} for this CUDA", library),
+      by_hand(span != nullptr && span->last
+                  ? fmt::format("take CUDA {}, the last with {} (NVIDIA's package cuda-{}-{}-{}), "
+                                "for this build",
+                                span->last->text(), library, component_of(library),
+                                span->last->major(), span->last->minor())
+                  : fmt::format("install the package that brings {} for this CUDA", library),
               "find_package(CUDAToolkit) defines the target"),
-      by_hand(is_nvtx ? std::string("or let the project define it: add_library(CUDA::nvToolsExt "
-                                    "INTERFACE IMPORTED), which NVTX 3's headers are enough for; a "
-                                    "newer torch asks for NVTX 3 itself")
-                      : fmt::format("or take {} out of what the project links", failure.name),
+      by_hand(fmt::format("or take {} out of what the project links: a newer release of it may do "
+                          "without",
+                          failure.name),
               "without the library")};
   return &finding;
 }
@@ -226,7 +233,8 @@ Finding* by_thing(const Context& context, const Failure& failure, Findings& find
     if (auto* finding = code_of_host_headers(context, failure, findings)) {
       return finding;
     }
-    return missing_symbol(context, failure, findings);
+    return failure.state == State::unknown ? missing_name(context, failure, findings)
+                                           : missing_symbol(context, failure, findings);
   case Thing::code:
     return code_of_host_headers(context, failure, findings);
   case Thing::library:
@@ -324,7 +332,9 @@ std::string said_by(const Failure& failure) {
 }
 
 Finding* explain_failure(const Context& context, const Failure& failure, Findings& findings) {
-  auto* finding = found_already(failure, findings);
+  const bool is_of_a_source = failure.thing == Thing::symbol && failure.state == State::unknown;
+  auto* finding = is_of_a_source ? missing_name(context, failure, findings) : nullptr;
+  finding = finding != nullptr ? finding : found_already(failure, findings);
   finding = finding != nullptr ? finding : by_thing(context, failure, findings);
   if (finding == nullptr) {
     return nullptr;

@@ -1,4 +1,4 @@
-// Headers, programs and libraries that a log misses: are they here, and who should have looked?
+// Headers and libraries that a log misses: are they here, and who should have looked?
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
@@ -46,40 +46,6 @@ Fix install_headers(const Context& context, const survey::PythonEnvironment* con
         "it is a product of its own, in no toolkit");
   }
   return cukit_fix(context, {});
-}
-
-/// A tool of CUDA that is here, but not where it was looked for.
-Finding* tool_elsewhere(const Context& context, const Failure& failure, const std::string& name,
-                        Findings& findings) {
-  for (const auto& kit : context.snapshot.toolkits) {
-    const auto tool = kit.tools.find(name);
-    if (tool == kit.tools.end() || tool->second.path == failure.name) {
-      continue;
-    }
-    const auto folder = folder_of(tool->second.path);
-    const auto& named = context.log.facts.variables;
-    auto& finding = findings.add(RuleId::nvcc_not_in_path);
-    if (!finding.cause.empty()) { // said already
-      return &finding;
-    }
-    finding.cause = fmt::format("{} is in {}; what failed looks at PATH{}{}", name, folder,
-                                named.empty() ? "" : " and " + join(named, ", "), " only");
-    finding.evidence.push_back(
-        {tool->second.path, value_or(tool->second.version, "of unknown version")});
-    for (const auto& variable_name : named) {
-      finding.evidence.push_back(
-          {variable_name, value_or(variable(context.snapshot, variable_name), "not set")});
-    }
-    finding.fix = {by_command(put_first("PATH", folder), "it is then found")};
-    for (const auto& variable_name : named) {
-      const bool is_program = variable_name == "CUDACXX" || variable_name == "NVCC";
-      finding.fix.push_back(
-          by_command(set_variable(variable_name, is_program ? tool->second.path : kit.root),
-                     "the variable that the log names"));
-    }
-    return &finding;
-  }
-  return nullptr;
 }
 
 } // namespace
@@ -176,6 +142,23 @@ NvccInUse nvcc_in_use(const Context& context) {
   return {};
 }
 
+namespace {
+
+/// A file that a wheel says is its own and that is not there: the wheel has to bring it again.
+Finding* pruned_from_wheel(const Context& context, const std::string& name, Findings& findings) {
+  for (const auto& python : context.snapshot.pythons) {
+    for (const auto& clobber : python.clobbers) {
+      if (clobber.state == "gone" && clobber.path.ends_with("/include/" + name)) {
+        auto& finding = findings.add(RuleId::wheel_files_gone, python.prefix);
+        return finding.cause.empty() ? nullptr : &finding;
+      }
+    }
+  }
+  return nullptr;
+}
+
+} // namespace
+
 Finding* missing_header(const Context& context, const Failure& failure, Findings& findings) {
   const auto* command = command_of(context, failure);
   const auto& known = context.snapshot.found_headers;
@@ -213,6 +196,9 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
     }
     return &finding;
   }
+  if (auto* finding = pruned_from_wheel(context, failure.name, findings)) {
+    return finding;
+  }
   if (failure.name == "Python.h") {
     auto& finding = findings.add(RuleId::python_headers_missing);
     if (!finding.cause.empty()) { // said already
@@ -221,6 +207,10 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
     finding.cause = "Python is here without its headers, which every extension includes";
     finding.fix = {install_python_headers(context)};
     return &finding;
+  }
+  if (auto* finding =
+          explain_name(context, knowledge::NameKind::header, failure.name, failure, findings)) {
+    return finding;
   }
   const auto component = component_of(failure.name);
   if (component.empty()) {
@@ -270,109 +260,33 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
   return &finding;
 }
 
-Finding& build_environment_differs(const Context& context, Findings& findings) {
-  auto& finding = findings.add(RuleId::build_environment_differs);
-  if (!finding.cause.empty()) { // said already
-    return finding;
-  }
-  const auto& path = context.snapshot.path_nvcc.front();
-  const auto nvcc = nvcc_in_use(context);
-  finding.cause = fmt::format("the build found no nvcc, and {} is in PATH here: it ran with other "
-                              "variables, or CMakeCache.txt keeps an older answer",
-                              path);
-  finding.evidence = {{path, "nvcc " + value_or(nvcc.version, "of unknown version")},
-                      {"PATH", variable(context.snapshot, "PATH")}};
-  finding.fix = {
-      by_command(set_variable("CUDACXX", path),
-                 "CMake takes it wherever PATH leads; in a new build folder, or with --fresh"),
-      by_hand("start the build with the variables of this shell (sudo, services and IDEs have a "
-              "PATH of their own: sudo --preserve-env=PATH, or PATH in the build's own "
-              "configuration)",
-              "nvcc is then found as it is here")};
-  return finding;
-}
-
-/// nvcc is there, and CMake's test of it failed: what is known of the reasons is told by rules.
-Finding* compiler_check(const Context& context, Findings& findings) {
-  auto& finding = findings.add(RuleId::compiler_check_failed);
-  if (!finding.cause.empty()) { // said already
-    return &finding;
-  }
-  const auto nvcc = nvcc_in_use(context);
-  const auto path = value_or(nvcc.path.find('/') == std::string::npos ? "" : nvcc.path,
-                             context.snapshot.path_nvcc.front());
-  finding.cause = fmt::format("{} is there, and did not compile CMake's test file", path);
-  finding.evidence.push_back({path, "nvcc " + value_or(nvcc.version, "of unknown version")});
-  for (const auto& compiler : context.snapshot.compilers) {
-    finding.evidence.push_back({compiler.path, compiler.kind + " " + compiler.version});
-  }
-  finding.fix = {
-      by_command(ShellCommand({"printf", "int main(){}\\n"})
-                     .into("cukit-test.cu")
-                     .then(ShellCommand({path, "-o", "/dev/null", "cukit-test.cu"})),
-                 "says what CMake leaves out; `cukit doctor --watch` before it explains that"),
-      by_hand("read CMakeFiles/CMakeConfigureLog.yaml (CMakeError.log before CMake 3.26) below the "
-              "build folder",
-              "what nvcc said to CMake stands there")};
-  return &finding;
-}
-
-Finding* missing_tool(const Context& context, const Failure& failure, Findings& findings) {
-  auto name = std::string(survey::name_of(failure.name));
-  const bool is_nvcc_by_cmake =
-      failure.tool == "CMake" &&
-      (name.empty() || name == "nvcc" || name.find("CUDA_COMPILER") != std::string::npos);
-  name = is_nvcc_by_cmake ? "nvcc" : name;
-  const bool is_by_path = failure.name.find('/') != std::string::npos && !is_nvcc_by_cmake;
-  if (name.empty()) {
-    return nullptr;
-  }
-  constexpr std::array<std::string_view, 10> cuda_tools = {
-      "nvcc",     "ptxas", "cicc",      "nvlink",   "fatbinary",
-      "cudafe++", "bin2c", "cuobjdump", "nvdisasm", "nvprune"};
-  if (std::find(cuda_tools.begin(), cuda_tools.end(), name) != cuda_tools.end()) {
-    if (name == "nvcc" && !context.snapshot.path_nvcc.empty() && !is_by_path) {
-      return is_nvcc_by_cmake && failure.state == buildlog::State::failed &&
-                     failure.name.find("NOTFOUND") == std::string::npos
-                 ? compiler_check(context, findings)
-                 : &build_environment_differs(context, findings);
+bool blame_library_path(const Context& context, std::string_view component, Finding& finding) {
+  const auto value = variable(context.snapshot, "LD_LIBRARY_PATH");
+  for (const auto& folder : context.snapshot.library_path) {
+    const auto library =
+        std::find_if(folder.libraries.begin(), folder.libraries.end(),
+                     [&](const auto& item) { return component_of(item.first) == component; });
+    if (component.empty() || library == folder.libraries.end()) {
+      continue;
     }
-    if (auto* finding = tool_elsewhere(context, failure, name, findings)) {
-      return finding;
-    }
-    const auto id = name == "nvcc" ? RuleId::no_nvcc : RuleId::tool_missing;
-    auto& finding = findings.add(id);
-    if (!finding.cause.empty()) { // said already
-      return &finding;
-    }
-    finding.cause = fmt::format("{} is wanted, and nothing that a build looks at has it", name);
-    offer_own_toolkits(context, finding);
-    finding.fix.push_back(cukit_fix(context, {}));
-    return &finding;
-  }
-  const bool is_compiler = name.find("g++") != std::string::npos || name.starts_with("gcc") ||
-                           name.starts_with("clang") || name.starts_with("cc1") || name == "cc" ||
-                           name == "c++" || name.find("-gcc") != std::string::npos;
-  if (!is_compiler) {
-    auto& finding = findings.add(RuleId::program_missing, name);
-    if (!finding.cause.empty()) { // said already
-      return &finding;
-    }
-    finding.cause = fmt::format("{} is started and is not in PATH", name);
-    finding.fix = {install_program(context, name)};
-    return &finding;
-  }
-  auto& finding = findings.add(RuleId::host_compiler_missing);
-  if (!finding.cause.empty()) { // said already
-    return &finding;
-  }
-  finding.cause = fmt::format("{} is asked for as the host compiler and is not here", failure.name);
-  for (const auto& compiler : context.snapshot.compilers) {
+    finding.cause = fmt::format("LD_LIBRARY_PATH names {}, whose {} comes before the library that "
+                                "the program was linked with, and lacks what it needs",
+                                folder.path, library->first);
     finding.evidence.push_back(
-        {compiler.path, compiler.kind + " " + compiler.version + " is here"});
+        {folder.path + "/" + library->first,
+         folder.nvjitlink.empty() ? "is what the loader takes" : "is of " + folder.nvjitlink});
+    std::vector<std::string> others;
+    for (const auto part : split(value, ':')) {
+      if (!part.empty() && part != folder.path) {
+        others.emplace_back(part);
+      }
+    }
+    finding.fix = {by_command(others.empty() ? unset_variables({"LD_LIBRARY_PATH"})
+                                             : set_variable("LD_LIBRARY_PATH", join(others, ":")),
+                              "the loader then follows the program's own RUNPATH and its cache")};
+    return true;
   }
-  finding.fix = other_compilers(context, failure.name);
-  return &finding;
+  return false;
 }
 
 Finding* missing_library(const Context& context, const Failure& failure, Findings& findings) {
@@ -380,6 +294,16 @@ Finding* missing_library(const Context& context, const Failure& failure, Finding
   const auto base =
       is_link ? "lib" + failure.name.substr(2) + ".so" : std::string(survey::name_of(failure.name));
   const auto stem = base.substr(0, base.find(".so"));
+  const auto is_here = [&](const survey::Toolkit& kit) {
+    return std::any_of(kit.libraries.begin(), kit.libraries.end(),
+                       [&](const auto& item) { return item.first.starts_with(stem + ".so"); });
+  };
+  const auto& kits = context.snapshot.toolkits;
+  if (std::none_of(kits.begin(), kits.end(), is_here)) {
+    if (auto* finding = library_of_other_release(context, stem, failure, findings)) {
+      return finding;
+    }
+  }
   auto& finding = findings.add(is_link ? RuleId::library_missing : RuleId::library_not_found, base);
   if (!finding.cause.empty()) { // said already
     return &finding;

@@ -155,6 +155,17 @@ std::vector<Fix> other_compilers(const Context& context, const std::string& name
   const auto& compilers = context.snapshot.compilers;
   if (!compilers.empty()) {
     const auto& other = compilers.front();
+    const auto& commands = context.log.facts.commands;
+    const bool is_named = std::any_of(commands.begin(), commands.end(), [&](const auto& command) {
+      return command.host_compiler == name;
+    });
+    if (is_named) { // of two -ccbin nvcc takes the last
+      const auto flags = variable(context.snapshot, "NVCC_APPEND_FLAGS");
+      fix.push_back(by_command(
+          set_variable("NVCC_APPEND_FLAGS",
+                       fmt::format("{}{}-ccbin {}", flags, flags.empty() ? "" : " ", other.path)),
+          "nvcc adds it to every command line, where the last -ccbin counts"));
+    }
     fix.push_back(by_command(set_variable("NVCC_CCBIN", other.path),
                              "the compiler that is here; a -ccbin on the command line goes before "
                              "it and has to go"));

@@ -1,5 +1,6 @@
 // Findings that only a log knows: what they say and what they advise.
 #include "base/strings.hpp"
+#include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
 #include "machine/machine.hpp"
 
@@ -168,6 +169,17 @@ void say_link(const Context& context, const Hit& hit, Finding& finding) {
   finding.fix.push_back(cukit_fix(context, {}));
 }
 
+/// The library is told by the symbol that it lacks.
+void say_shadowed(const Context& context, const Hit& hit, Finding& finding) {
+  const auto at = hit.text.find("undefined symbol: ");
+  const auto symbol = at == std::string::npos ? std::string() : hit.text.substr(at + 18);
+  const auto begin = symbol.find_first_not_of('_');
+  if (begin == std::string::npos ||
+      !blame_library_path(context, component_of(symbol.substr(begin)), finding)) {
+    finding.fix.push_back(cukit_fix(context, {}));
+  }
+}
+
 using Say = void (*)(const Context&, const Hit&, Finding&);
 
 } // namespace
@@ -180,6 +192,7 @@ void fill_from_log(const Context& context, const Hit& hit, Finding& finding) {
       {RuleId::nvcc_in_pip_build_environment, say_build_environment},
       {RuleId::incomplete_import, say_import},
       {RuleId::stub_distribution, say_stub},
+      {RuleId::library_path_shadows, say_shadowed},
       {RuleId::host_scan_of_cuda_source, say_scan},
       {RuleId::cccl_too_old_for_code, say_old_cccl},
       {RuleId::driver_older_than_ptx, say_ptx},

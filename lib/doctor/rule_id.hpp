@@ -18,7 +18,7 @@ namespace cukit::doctor {
   X(cccl_missing) X(cccl_mixed) X(cccl_older) X(part_missing) X(crt_missing) X(headers_missing)   \
   X(math_headers_missing) X(tool_missing) X(nvlink_differs) X(dlto_library_missing)               \
   X(library_folder_missing) X(library_name_missing) X(stub_missing) X(cccl_moved)                 \
-  X(nvrtc_headers_differ) X(nvrtc_builtins_missing) X(libdevice_missing)                          \
+  X(nvrtc_headers_differ) X(nvjitlink_older) X(nvrtc_builtins_missing) X(libdevice_missing)                          \
   X(host_compiler_missing) X(host_compiler_too_new) X(glibc_too_new) X(driver_library_missing)    \
   X(driver_too_old) X(driver_older_than_ptx) X(stub_distribution) X(wheel_files_overwritten)      \
   X(wheel_files_gone) X(extension_cuda_differs) X(library_not_found) X(library_path_shadows)      \
@@ -38,7 +38,7 @@ namespace cukit::doctor {
   X(build_environment_differs) X(compiler_check_failed) X(compiler_crashed) X(file_missing)       \
   X(file_damaged) X(lock_held) X(limit_reached) X(container_without_gpus) X(python_managed)       \
   X(extension_of_another_torch) X(device_link_incomplete) X(symbol_defined_twice)                 \
-  X(nvrtc_lacks_target) X(gpu_limit_exceeded)
+  X(nvrtc_lacks_target) X(gpu_limit_exceeded) X(name_gone) X(name_not_yet)
 // clang-format on
 
 #define CUKIT_DOCTOR_ENUMERATOR(name) name,

@@ -295,87 +295,9 @@ void dlto(const Context& context, Findings& findings) {
   }
 }
 
-std::string nvrtc_minor(const survey::Toolkit& kit) {
-  std::string result;
-  constexpr std::string_view prefix = "libnvrtc-builtins.so.";
-  for (const auto& [name, path] : kit.libraries) {
-    if (name.starts_with(prefix)) {
-      const auto minor = minor_of(name.substr(prefix.size()));
-      if (is_older(result, minor) || result.empty()) {
-        result = minor;
-      }
-    }
-  }
-  return result;
-}
-
-/// The toolkit whose libnvrtc a consumer would load: of its own environment first.
-const survey::Toolkit* nvrtc_of(const Context& context, const Found& found) {
-  const survey::Toolkit* other = nullptr;
-  for (const auto& kit : context.snapshot.toolkits) {
-    if (nvrtc_minor(kit).empty()) {
-      continue;
-    }
-    if (found.python != nullptr && kit.environment == found.python->prefix) {
-      return &kit;
-    }
-    other = other == nullptr ? &kit : other;
-  }
-  return other;
-}
-
-void nvrtc(const Context& context, Findings& findings) {
-  for (const auto& found : context.found) {
-    const auto* library = found.compiles == "nvrtc" ? nvrtc_of(context, found) : nullptr;
-    if (library == nullptr || !differ(nvrtc_minor(*library), found.headers_version)) {
-      continue;
-    }
-    const auto minor = nvrtc_minor(*library);
-    auto& finding = findings.add(RuleId::nvrtc_headers_differ, found.headers);
-    finding.consumers.push_back(found.consumer);
-    finding.cause = fmt::format("{} compiles with NVRTC {} and headers of {}", found.consumer,
-                                minor, found.headers_version);
-    finding.evidence = {
-        {library->root, "libnvrtc of " + minor},
-        {found.headers + "/cuda_runtime_api.h", "CUDART_VERSION " + found.headers_version}};
-    const auto prefix = found.python != nullptr ? found.python->prefix : std::string();
-    const auto project = major_of(minor) == 12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime";
-    finding.fix = {
-        by_command(pip_install(context, prefix, {fmt::format("{}=={}.*", project, minor)}),
-                   "headers of NVRTC's minor, in the place that is looked at first")};
-  }
-}
-
-void builtins(const Context& context, Findings& findings) {
-  for (const auto& kit : context.snapshot.toolkits) {
-    const auto nvrtc =
-        std::find_if(kit.libraries.begin(), kit.libraries.end(),
-                     [](const auto& library) { return library.first.starts_with("libnvrtc.so."); });
-    if (nvrtc == kit.libraries.end() || !nvrtc_minor(kit).empty()) {
-      continue;
-    }
-    auto& finding = findings.add(RuleId::nvrtc_builtins_missing, kit.real);
-    finding.cause = fmt::format("{} has no libnvrtc-builtins beside it", nvrtc->second);
-    finding.evidence = {{nvrtc->second, "there"},
-                        {kit.root + "/lib/libnvrtc-builtins.so", "not there"}};
-    const auto project =
-        nvrtc->first.ends_with(".12") ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc";
-    finding.fix = {by_command(pip_install(context, kit.environment, {project},
-                                          {"--force-reinstall", "--no-deps"}),
-                              "libnvrtc and its builtins of one release"),
-                   by_command(set_variable("LD_LIBRARY_PATH", kit.root + "/lib"),
-                              "where both are installed elsewhere")};
-    for (const auto& found : context.found) {
-      if (found.compiles == "nvrtc" && found.kit == &kit) {
-        finding.consumers.push_back(found.consumer);
-      }
-    }
-  }
-}
-
 void libdevice(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
-    if (!context.recipe(found).discovery.needs_libdevice ||
+    if (!context.recipe(found).discovery.needs_libdevice || found.compiles == "nvrtc" ||
         (found.kit != nullptr && !found.kit->libdevice.empty())) {
       continue;
     }
@@ -406,9 +328,9 @@ void libdevice(const Context& context, Findings& findings) {
 } // namespace
 
 const std::vector<Rule>& layout_rules() {
-  static const std::vector<Rule> rules = {library_folder,  library_names, stub,     crt_missing,
-                                          runtime_headers, math_headers,  tools,    dlto,
-                                          nvrtc,           builtins,      libdevice};
+  static const std::vector<Rule> rules = {library_folder,  library_names, stub,  crt_missing,
+                                          runtime_headers, math_headers,  tools, dlto,
+                                          libdevice};
   return rules;
 }
 

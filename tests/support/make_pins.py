@@ -124,4 +124,5 @@ def main():
         print(f"{digest}  {name}")
 
 
-main()
+if __name__ == "__main__":
+    main()
