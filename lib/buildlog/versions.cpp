@@ -138,6 +138,25 @@ std::optional<VersionLine> build_folder_line(string_view line) {
                      .path = std::string(line.substr(at + see.size(), end - at - see.size()))};
 }
 
+/// Processing ./zorp (of pip), and zorp @ file:///src/zorp (of uv)
+std::optional<VersionLine> source_folder_line(string_view line) {
+  constexpr string_view processing = "Processing ";
+  constexpr string_view url = " @ file://";
+  const auto at = find_in(line, url);
+  const bool is_pip = line.starts_with(processing);
+  if (!is_pip && at == k_none) {
+    return std::nullopt;
+  }
+  auto path = is_pip ? line.substr(processing.size()) : line.substr(at + url.size());
+  path = path.substr(0, path.find_first_of(" `'\")"));
+  const bool is_path = path.starts_with('/') || path.starts_with('.');
+  const bool is_archive = path.ends_with(".whl") || path.ends_with(".gz") || path.ends_with(".zip");
+  return is_path && !is_archive && path.size() < 300
+             ? std::optional(
+                   VersionLine{.what = k_source_folder, .version = {}, .path = std::string(path)})
+             : std::nullopt;
+}
+
 bool is_variable(char c) {
   return std::isupper(static_cast<unsigned char>(c)) != 0 || c == '_' ||
          std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -173,12 +192,17 @@ const std::vector<std::string>& version_words() {
                                                  "CUDA used to build PyTorch",
                                                  "CUDA detected:",
                                                  "See also \"",
+                                                 "Processing ",
+                                                 " @ file://",
                                                  "have been written to: "};
   return words;
 }
 
 std::optional<VersionLine> version_of(string_view line) {
   if (auto found = build_folder_line(line)) {
+    return found;
+  }
+  if (auto found = source_folder_line(line)) {
     return found;
   }
   if (auto found = identification_line(line)) {

@@ -1,4 +1,4 @@
-// Versions and lists of targets that a log tells of. Private.
+// Versions, folders and lists of targets that a log tells of. Private, but for the names of lines.
 #pragma once
 
 #include "buildlog/buildlog.hpp"
@@ -6,6 +6,9 @@
 #include <optional>
 
 namespace cukit::buildlog {
+
+/// VersionLine::what of a folder from which pip or uv builds a package.
+inline constexpr const char* k_source_folder = "pip's source folder";
 
 /// Words that stand in such lines.
 const std::vector<std::string>& version_words();

@@ -1,6 +1,7 @@
 // Packages that a log misses or refuses: of pip, uv, conda, apt, CMake and Meson; modules of
 // Python; versions; keys of repositories.
 #include "base/strings.hpp"
+#include "buildlog/versions.hpp"
 #include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
 
@@ -61,6 +62,18 @@ Finding* older_system_library(const Failure& failure, Findings& findings) {
     }
   }
   return &finding;
+}
+
+/// The folder that pip or uv was building: an index may have another package of its name. Empty: it
+/// came from an index.
+std::string source_folder(const Context& context, std::size_t line) {
+  std::string folder;
+  for (const auto& one : context.log.facts.versions) {
+    if (one.what == buildlog::k_source_folder && (one.line <= line || folder.empty())) {
+      folder = one.path;
+    }
+  }
+  return folder;
 }
 
 } // namespace
@@ -224,12 +237,16 @@ Finding* missing_module(const Context& context, const Failure& failure, Findings
                                        "first: the build needs it, and does not bring it"));
     }
     const auto effect = fmt::format("the build sees the {} that is installed", name);
-    finding.fix.push_back(
-        packages.empty()
-            ? by_hand("install the package with --no-build-isolation", effect)
-            : by_command(pip_install(context, prefix, {packages.front()}, {"--no-build-isolation"})
-                             .command,
-                         effect));
+    const auto folder = source_folder(context, failure.line);
+    const auto install =
+        pip_install(context, prefix,
+                    folder.empty() && !packages.empty() ? std::vector<std::string>{packages.front()}
+                                                        : std::vector<std::string>{},
+                    folder.empty() ? std::vector<std::string>{"--no-build-isolation"}
+                                   : std::vector<std::string>{"--no-build-isolation", folder});
+    finding.fix.push_back(folder.empty() && packages.empty()
+                              ? by_hand("install the package with --no-build-isolation", effect)
+                              : by_command(install.command, effect));
     return &finding;
   }
   if (failure.state == State::unknown) {

@@ -162,6 +162,33 @@ const Case k_reports[] = {
                "  but the target was not found.  Possible reasons include:\n\n"
                "CMake Generate step failed.  Build files cannot be regenerated correctly.\n";
      }},
+    {"module_that_a_build_of_a_folder_does_not_see", "build-isolated",
+     "--no-build-isolation ./zorp",
+     [](Scene& s) {
+       venv(s);
+       s.log = "Processing ./zorp\n  Getting requirements to build wheel: started\n"
+               "      ModuleNotFoundError: No module named 'torch'\n"
+               "error: subprocess-exited-with-error\nERROR: Failed to build 'zorp' when getting "
+               "requirements to build wheel\n";
+     }},
+    {"compiler_that_cmakes_cache_keeps", "build-environment-differs",
+     "rm -rf /src/b/CMakeCache.txt",
+     [](Scene& s) {
+       s.root.toolkit(k_local, "13.0.88");
+       s.root.prepend_path(k_local + "/bin");
+       s.log = "CMake Error at CMakeLists.txt:2 (project):\n  The CMAKE_CUDA_COMPILER:\n\n"
+               "    /opt/gone/bin/nvcc\n\n  is not a full path to an existing compiler tool.\n\n\n"
+               "-- Configuring incomplete, errors occurred!\n"
+               "See also \"/src/b/CMakeFiles/CMakeOutput.log\".\n";
+     }},
+    {"program_below_a_variables_folder", "variable-wrong-folder", "CUDA_HOME=/usr/local/cuda",
+     [](Scene& s) {
+       s.root.toolkit(k_local, "13.0.88");
+       s.root.prepend_path(k_local + "/bin");
+       cuda_home(s, "/opt/gone");
+       s.log = "/opt/gone/bin/nvcc -c z.cu -o z.o\nmake: /opt/gone/bin/nvcc: No such file or "
+               "directory\nmake: *** [Makefile:2: z.o] Error 127\n";
+     }},
     {"no_space_left", "disk-full", "TMPDIR",
      [](Scene& s) { s.log = "/tmp/zorp.s: Fatal error: /tmp/zorp.o: No space left on device\n"; }},
     {"python_without_headers", "python-headers-missing", "python3-dev",
