@@ -138,7 +138,7 @@ void print_json(const text::Json& json);
 /// A sentence with the logins of the URLs in it left out: people paste them anywhere.
 std::string without_logins(std::string_view text);
 
-/// A tree as pipeline/reference.hpp finds it, with what its lock knows. A manifest that says more
+/// A tree as home/reference.hpp finds it, with what its lock knows. A manifest that says more
 /// than its lock does is remarked upon (standard error).
 struct TreeReference {
   assemble::Tree tree;

@@ -12,7 +12,7 @@ struct LockReference {
   std::string manifest; ///< the manifest beside it, empty when there is none
 };
 
-/// Of whatever pipeline/reference.hpp finds.
+/// Of whatever home/reference.hpp finds.
 Result<LockReference> find_lock(const Invocation& invocation, const std::string& text);
 
 text::Json diff_json(const explain::Diff& diff);
