@@ -1,8 +1,8 @@
 // The names under which a shared library is looked for: its SONAME (by the loader) and the name
 // without a version (by the linker). Wheels cannot hold links, so they bring one of the three names
 // only.
-#include "assemble/elf_file.hpp"
 #include "assemble/normalise.hpp"
+#include "elf/shared_object.hpp"
 
 #include <elf.h>
 
@@ -24,8 +24,8 @@ std::string unversioned(std::string_view name) {
   return {};
 }
 
-Result<ElfFile> checked_elf(const TreeFile& file, Platform platform, bool& is_elf) {
-  CUKIT_TRY_ASSIGN(auto elf, read_elf(file.from));
+Result<elf::SharedObject> checked_elf(const TreeFile& file, Platform platform, bool& is_elf) {
+  CUKIT_TRY_ASSIGN(auto elf, elf::read_shared_object(file.from));
   is_elf = elf.has_value();
   if (elf && elf->machine != machine_of(platform)) {
     auto error =
@@ -36,7 +36,7 @@ Result<ElfFile> checked_elf(const TreeFile& file, Platform platform, bool& is_el
     error.hint = "the lock names an artifact of another platform; make it again";
     return tl::unexpected<Error>(std::move(error));
   }
-  return elf ? *std::move(elf) : ElfFile();
+  return elf ? *std::move(elf) : elf::SharedObject();
 }
 
 /// Links lib/`name` to `target` (a name in lib/) unless something is there already.

@@ -1,14 +1,13 @@
 #include "survey/elf_facts.hpp"
 
-#include "base/elf_handle.hpp"
 #include "base/strings.hpp"
+#include "elf/file.hpp"
 #include "model/version.hpp"
-
-#include <gelf.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <elf.h>
 #include <fcntl.h>
 #include <optional>
 #include <unistd.h>
@@ -20,7 +19,7 @@ namespace {
 constexpr std::size_t k_piece = 256U << 10U;
 constexpr std::uint64_t k_scan_limit = 256U << 20U;
 constexpr int k_needed_limit = 256;
-constexpr int k_symbol_limit = 20'000;
+constexpr std::size_t k_symbol_limit = 20'000;
 constexpr std::uint64_t k_section_bytes = 64U << 20U; // one at an odd place is copied as a whole
 constexpr std::uint64_t k_elf_bytes = 1U << 20U;      // what the headers count against a budget
 
@@ -28,25 +27,6 @@ struct Range {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
 };
-
-std::optional<Range> read_only_data(Elf* elf) {
-  std::size_t names = 0;
-  if (::elf_getshdrstrndx(elf, &names) != 0) {
-    return std::nullopt;
-  }
-  for (Elf_Scn* section = ::elf_nextscn(elf, nullptr); section != nullptr;
-       section = ::elf_nextscn(elf, section)) {
-    GElf_Shdr header;
-    if (::gelf_getshdr(section, &header) == nullptr) {
-      return std::nullopt;
-    }
-    const char* name = ::elf_strptr(elf, names, header.sh_name);
-    if (name != nullptr && std::string_view(name) == ".rodata") {
-      return Range{header.sh_offset, header.sh_size};
-    }
-  }
-  return std::nullopt;
-}
 
 std::string printable_start(std::string_view bytes) {
   const auto end =
@@ -72,42 +52,30 @@ std::optional<Version> symbol_version(std::string_view name) {
   return *std::move(version);
 }
 
-void read_dynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, ElfFacts& facts) {
-  Elf_Data* data = ::elf_getdata(section, nullptr);
-  GElf_Dyn entry;
-  for (int i = 0; data != nullptr && i < 4096 && ::gelf_getdyn(data, i, &entry) != nullptr; ++i) {
-    if (entry.d_tag == DT_NULL) {
-      return;
+void read_dynamic(const elf::File& file, const elf::Section& section, ElfFacts& facts) {
+  file.each_dynamic(section, [&](std::int64_t tag, std::optional<std::string_view> text) {
+    if (tag != DT_NEEDED && tag != DT_SONAME) {
+      return true;
     }
-    if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_SONAME) {
-      continue;
+    if (text && tag == DT_SONAME) {
+      facts.soname = *text;
+    } else if (text && facts.needed.size() < k_needed_limit) {
+      facts.needed.emplace_back(*text);
     }
-    const char* name = ::elf_strptr(elf, header.sh_link, entry.d_un.d_val);
-    if (name == nullptr) {
-      return;
-    }
-    if (entry.d_tag == DT_SONAME) {
-      facts.soname = name;
-    } else if (facts.needed.size() < k_needed_limit) {
-      facts.needed.emplace_back(name);
-    }
-  }
+    return text.has_value();
+  });
 }
 
-void read_symbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, ElfFacts& facts) {
-  Elf_Data* data = ::elf_getdata(section, nullptr);
+void read_symbols(const elf::File& file, const elf::Section& section, ElfFacts& facts) {
   std::optional<Version> newest;
-  GElf_Sym symbol;
-  for (int i = 0;
-       data != nullptr && i < k_symbol_limit && ::gelf_getsym(data, i, &symbol) != nullptr; ++i) {
-    const char* name = ::elf_strptr(elf, header.sh_link, symbol.st_name);
-    if (name == nullptr || symbol.st_shndx == SHN_UNDEF) {
-      continue;
+  file.each_symbol(section, k_symbol_limit, [&](const elf::Symbol& symbol) {
+    if (!symbol.is_defined) {
+      return;
     }
-    if (auto version = symbol_version(name); version && (!newest || *newest < *version)) {
+    if (auto version = symbol_version(symbol.name); version && (!newest || *newest < *version)) {
       newest = std::move(version);
     }
-  }
+  });
   if (newest) {
     facts.newest_symbol = newest->text();
   }
@@ -118,23 +86,15 @@ void read_symbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, ElfFacts&
 ElfFacts read_elf_facts(const RootView& view, std::string_view path, bool with_symbols) {
   ElfFacts facts;
   const auto fd = view.spend(k_elf_bytes) ? view.open(path) : std::nullopt;
-  const auto elf = fd ? map_elf(fd->get()) : nullptr;
-  if (!elf) {
-    return facts;
-  }
-  for (Elf_Scn* section = ::elf_nextscn(elf.get(), nullptr); section != nullptr;
-       section = ::elf_nextscn(elf.get(), section)) {
-    GElf_Shdr header;
-    if (::gelf_getshdr(section, &header) == nullptr) {
-      return facts;
-    }
-    if (header.sh_size > k_section_bytes) {
+  const auto file = fd ? elf::File::map(fd->get()) : std::nullopt;
+  for (const auto& section : file ? file->sections() : std::vector<elf::Section>()) {
+    if (section.size > k_section_bytes) {
       continue;
     }
-    if (header.sh_type == SHT_DYNAMIC) {
-      read_dynamic(elf.get(), section, header, facts);
-    } else if (header.sh_type == SHT_DYNSYM && with_symbols) {
-      read_symbols(elf.get(), section, header, facts);
+    if (section.type == SHT_DYNAMIC) {
+      read_dynamic(*file, section, facts);
+    } else if (section.type == SHT_DYNSYM && with_symbols) {
+      read_symbols(*file, section, facts);
     }
   }
   return facts;
@@ -205,8 +165,9 @@ std::string text_after(const RootView& view, std::string_view path, std::string_
   }
   const auto fd = view.open(entry->real);
   Range range{0, k_scan_limit};
-  if (const auto elf = fd ? map_elf(fd->get()) : nullptr) {
-    range = read_only_data(elf.get()).value_or(range);
+  const auto file = fd ? elf::File::map(fd->get()) : std::nullopt;
+  if (const auto data = file ? file->find(".rodata") : std::nullopt) {
+    range = {data->offset, data->size};
   }
   known = fd ? find_text(view, fd->get(), range, marker) : std::string();
   return *known;

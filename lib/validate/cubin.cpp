@@ -1,10 +1,8 @@
-// Cubins through libelf. The ELF flags of sm_90 and sm_90a are equal; what ptxas and nvlink were
+// Which GPU a cubin is for. The ELF flags of sm_90 and sm_90a are equal; what ptxas and nvlink were
 // told stands in their note.
-#include "base/elf_handle.hpp"
 #include "base/strings.hpp"
+#include "elf/file.hpp"
 #include "validate/validate.hpp"
-
-#include <gelf.h>
 
 #include <array>
 #include <cstring>
@@ -43,25 +41,6 @@ std::optional<Tool> read_tool(std::string_view content) {
     return std::string(rest.substr(0, rest.find('\0')));
   };
   return Tool{.name = text_at(header[2]), .arguments = text_at(header[5])};
-}
-
-Elf_Data* find_section(Elf* elf) {
-  std::size_t names = 0;
-  if (::elf_getshdrstrndx(elf, &names) != 0) {
-    return nullptr;
-  }
-  for (Elf_Scn* section = ::elf_nextscn(elf, nullptr); section != nullptr;
-       section = ::elf_nextscn(elf, section)) {
-    GElf_Shdr header;
-    if (::gelf_getshdr(section, &header) == nullptr) {
-      continue;
-    }
-    const char* name = ::elf_strptr(elf, names, header.sh_name);
-    if (name != nullptr && name == k_section) {
-      return ::elf_rawdata(section, nullptr);
-    }
-  }
-  return nullptr;
 }
 
 /// The notes of a section: three numbers, the owner's name and the content, each padded to four
@@ -109,25 +88,20 @@ Result<std::string> target_of(const Tool& tool) {
 } // namespace
 
 Result<std::string> sass_target(std::string_view cubin) {
-  if (::elf_version(EV_CURRENT) == EV_NONE) {
-    return bad("libelf is older than its header");
-  }
-  std::string bytes(cubin); // elf_memory wants them writable
-  const ElfHandle elf(::elf_memory(bytes.data(), bytes.size()));
-  GElf_Ehdr header;
-  if (elf == nullptr || ::elf_kind(elf.get()) != ELF_K_ELF ||
-      ::gelf_getehdr(elf.get(), &header) == nullptr) {
+  const auto file = elf::File::of_bytes(std::string(cubin));
+  const auto machine = file ? file->machine() : std::nullopt;
+  if (!machine) {
     return bad("it is no ELF file");
   }
-  if (header.e_machine != k_machine_cuda || header.e_ident[EI_DATA] != ELFDATA2LSB) {
-    return bad(fmt::format("it is for machine {}", header.e_machine));
+  if (*machine != k_machine_cuda || !file->is_little_endian()) {
+    return bad(fmt::format("it is for machine {}", *machine));
   }
-  const Elf_Data* data = find_section(elf.get());
-  if (data == nullptr || data->d_buf == nullptr) {
+  const auto section = file->find(k_section);
+  const auto notes = section ? file->bytes_of(*section) : std::string_view();
+  if (notes.empty()) {
     return bad(fmt::format("it has no {}", k_section));
   }
-  const auto tools =
-      read_tools(std::string_view(static_cast<const char*>(data->d_buf), data->d_size));
+  const auto tools = read_tools(notes);
   for (const auto& tool : tools) {
     if (tool.name == "nvlink") { // a linked cubin also holds the notes of what it was linked from
       return target_of(tool);

@@ -1,6 +1,6 @@
 #include "validate/libraries.hpp"
 
-#include "assemble/elf_file.hpp"
+#include "elf/shared_object.hpp"
 
 #include <set>
 
@@ -38,7 +38,7 @@ Result<BundleFile> copy_library(const fs::path& from, const fs::path& out) {
 } // namespace
 
 Result<std::string> soname(const fs::path& library) {
-  CUKIT_TRY_ASSIGN(const auto elf, assemble::read_elf(library));
+  CUKIT_TRY_ASSIGN(const auto elf, elf::read_shared_object(library));
   if (!elf || !elf->is_shared) {
     return fail(ErrorCode::integrity, "{} is no shared library", library.string());
   }

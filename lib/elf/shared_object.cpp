@@ -1,10 +1,10 @@
 // By program headers alone, as the dynamic loader reads a file: section headers may be cut away or
 // lie.
-#include "assemble/elf_file.hpp"
+#include "elf/shared_object.hpp"
 
-#include "base/elf_handle.hpp"
 #include "base/kept_file.hpp"
 #include "base/strings.hpp"
+#include "elf/handle.hpp"
 
 #include <gelf.h>
 
@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace cukit::assemble {
+namespace cukit::elf {
 
 namespace {
 
@@ -45,7 +45,7 @@ public:
   Reader(Elf* elf, const fs::path& path, std::uint64_t size)
       : elf_(elf), path_(path), size_(size) {}
 
-  Result<ElfFile> read() {
+  Result<SharedObject> read() {
     GElf_Ehdr header;
     if (::gelf_getehdr(elf_, &header) == nullptr || header.e_version != EV_CURRENT ||
         header.e_ehsize != ::gelf_fsize(elf_, ELF_T_EHDR, 1, EV_CURRENT)) {
@@ -55,7 +55,7 @@ public:
       return damaged(path_, "it is a memory dump");
     }
     CUKIT_TRY(read_segments(header));
-    ElfFile result;
+    SharedObject result;
     result.machine = header.e_machine;
     result.is_shared = header.e_type == ET_DYN;
     if (const GElf_Phdr* segment = find(PT_DYNAMIC)) {
@@ -167,10 +167,10 @@ private:
 
 } // namespace
 
-Result<std::optional<ElfFile>> read_elf(const fs::path& path) {
+Result<std::optional<SharedObject>> read_shared_object(const fs::path& path) {
   CUKIT_TRY_ASSIGN(const Fd fd, open_kept(path, O_RDONLY));
   if (!has_elf_magic(fd.get())) {
-    return std::optional<ElfFile>();
+    return std::optional<SharedObject>();
   }
   const auto size = ::lseek(fd.get(), 0, SEEK_END);
   const auto elf = map_elf(fd.get());
@@ -179,7 +179,7 @@ Result<std::optional<ElfFile>> read_elf(const fs::path& path) {
   }
   Reader reader(elf.get(), path, static_cast<std::uint64_t>(size));
   CUKIT_TRY_ASSIGN(auto file, reader.read());
-  return std::optional<ElfFile>(std::move(file));
+  return std::optional<SharedObject>(std::move(file));
 }
 
-} // namespace cukit::assemble
+} // namespace cukit::elf

@@ -1,13 +1,13 @@
-// What the assembly has to know about an ELF file.
+// What an assembly has to know about an ELF file, by its program headers alone.
 #pragma once
 
 #include "base/files.hpp"
 
 #include <optional>
 
-namespace cukit::assemble {
+namespace cukit::elf {
 
-struct ElfFile {
+struct SharedObject {
   unsigned machine = 0;   ///< e_machine
   bool is_shared = false; ///< a library or a position-independent program, not an object file
   std::string soname;     ///< empty when there is none; never a path
@@ -15,6 +15,6 @@ struct ElfFile {
 
 /// Empty when the file is no ELF file (a linker script, a shell script). One that begins as an ELF
 /// file and cannot be one, or whose SONAME is a path, is an integrity error.
-Result<std::optional<ElfFile>> read_elf(const fs::path& path);
+Result<std::optional<SharedObject>> read_shared_object(const fs::path& path);
 
-} // namespace cukit::assemble
+} // namespace cukit::elf

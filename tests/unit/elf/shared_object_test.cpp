@@ -1,5 +1,5 @@
 // The elf corpus: what readelf says of the good files, and that the bad ones are refused.
-#include "assemble/elf_file.hpp"
+#include "elf/shared_object.hpp"
 #include "support/corpus.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <map>
 
-namespace cukit::assemble {
+namespace cukit::elf {
 namespace {
 
 const std::map<std::string, unsigned> k_machines = {{"Advanced Micro Devices X86-64", EM_X86_64},
@@ -24,7 +24,7 @@ TEST(ElfCorpus, row40_every_file_gets_its_verdict) {
   const auto folder = test::corpus("elf");
   int seen = 0;
   for (const auto& row : test::read_table(folder / "expected.tsv")) {
-    const auto elf = read_elf(folder / row[0]);
+    const auto elf = read_shared_object(folder / row[0]);
     const bool is_read = elf.has_value() && elf->has_value();
     if (row[1] == "accept") {
       EXPECT_TRUE(is_read) << row[0] << (elf ? "" : ": " + elf.error().message);
@@ -42,7 +42,7 @@ TEST(ElfCorpus, row40_every_file_gets_its_verdict) {
 TEST(ElfCorpus, row40_machine_and_soname_are_those_that_readelf_prints) {
   const auto folder = test::corpus("elf");
   for (const auto& row : test::read_table(folder / "facts.tsv")) {
-    const auto elf = read_elf(folder / row[0]);
+    const auto elf = read_shared_object(folder / row[0]);
     ASSERT_TRUE(elf && *elf) << row[0];
     EXPECT_EQ((*elf)->machine, k_machines.at(row[3])) << row[0];
     EXPECT_EQ((*elf)->soname, row[4]) << row[0];
@@ -50,4 +50,4 @@ TEST(ElfCorpus, row40_machine_and_soname_are_those_that_readelf_prints) {
 }
 
 } // namespace
-} // namespace cukit::assemble
+} // namespace cukit::elf
