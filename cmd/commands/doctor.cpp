@@ -5,8 +5,9 @@
 #include "commands/doctor_fix.hpp"
 #include "commands/doctor_text.hpp"
 #include "commands/doctor_watch.hpp"
-#include "doctor/image_root.hpp"
+#include "image/root.hpp"
 #include "names/names.hpp"
+#include "survey/wanted.hpp"
 
 #include <algorithm>
 #include <unistd.h>
@@ -100,13 +101,14 @@ Result<survey::Snapshot> make_snapshot(const Invocation& invocation, const Docto
   request.environment = environment;
   request.ask_devices = ask_devices;
   request.headers = headers;
-  std::optional<doctor::ImageRoot> image; // lives as long as it is looked at
+  std::optional<image::Root> image; // lives as long as it is looked at
   if (!options.root.empty()) {
     request.root = options.root;
     request.environment = default_environment();
-    if (doctor::is_image(options.root)) {
+    if (image::is_image(options.root)) {
       CUKIT_TRY_ASSIGN(image,
-                       doctor::open_image(options.root, temporary_folder(invocation.environment)));
+                       image::open_image(options.root, temporary_folder(invocation.environment),
+                                         survey::reads_bytes_of));
       for (const auto& note : image->notes) {
         invocation.progress->say(note);
       }

@@ -1,5 +1,4 @@
-// The adapter of ISA-L: raw deflate streams in pieces, at constant memory, and CRC-32. Private to
-// archive/.
+// The adapter of ISA-L: raw deflate streams in pieces, at constant memory, and CRC-32.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The error of an archive that is not what it should be. Private to archive/.
+// The error of an archive that is not what it should be.
 #pragma once
 
 #include "base/result.hpp"

@@ -1,6 +1,5 @@
 // The adapter of libarchive: the entries of a plain tar file whose bytes come in pieces. Formats
 // but tar and all filters are off, nothing is written by it, and each of its warnings is an error.
-// Private to archive/.
 #pragma once
 
 #include "base/result.hpp"

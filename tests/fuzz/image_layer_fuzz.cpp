@@ -1,7 +1,7 @@
 // Whatever the bytes of a layer are, plain, gzip or zstd: no crash, bounded memory, and nothing
 // written or removed outside of the root that it is laid over.
-#include "archive/image_layer.hpp"
 #include "base/files.hpp"
+#include "image/layer.hpp"
 
 #include <cstdlib>
 
@@ -31,8 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(create_file(scratch.path() / "outside/victim", "not theirs").has_value());
   fs::create_symlink("../outside", root / "way");
   require(write_file_atomic(layer, {reinterpret_cast<const char*>(data), size}).has_value());
-  archive::LayerBudget budget;
-  const auto done = archive::apply_layer(
+  image::LayerBudget budget;
+  const auto done = image::apply_layer(
       layer, root, [](std::string_view, std::uint64_t bytes) { return bytes < 65536; }, budget);
   require(done || !done.error().message.empty());
   require(list_directory(scratch.path())->size() == 3);

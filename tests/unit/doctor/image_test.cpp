@@ -1,7 +1,8 @@
 // Images made by GNU tar and gzip, laid over each other as a container runtime would.
 #include "base/child.hpp"
 #include "cases.hpp"
-#include "doctor/image_root.hpp"
+#include "image/root.hpp"
+#include "survey/wanted.hpp"
 
 #include <sys/stat.h>
 
@@ -55,8 +56,8 @@ protected:
 TEST_F(Images, a_later_layer_goes_over_an_earlier_and_whiteouts_remove) {
   const auto made = make_layout();
   ASSERT_EQ(made.exit_code, 0) << made.errors;
-  ASSERT_TRUE(is_image(work.path() / "layout"));
-  const auto image = open_image(work.path() / "layout", work.path());
+  ASSERT_TRUE(image::is_image(work.path() / "layout"));
+  const auto image = image::open_image(work.path() / "layout", work.path(), survey::reads_bytes_of);
   ASSERT_TRUE(image) << image.error().message;
   EXPECT_EQ(image->environment.get("CUDA_HOME"), "/usr/local/cuda");
   EXPECT_FALSE(path_exists(image->root() / "gone"));
@@ -76,7 +77,8 @@ TEST_F(Images, a_later_layer_goes_over_an_earlier_and_whiteouts_remove) {
 TEST_F(Images, a_saved_tar_file_is_read_too) {
   ASSERT_EQ(make_layout().exit_code, 0);
   ASSERT_EQ(run("tar -C layout -cf image.tar .").exit_code, 0);
-  const auto image = open_image(work.path() / "image.tar", work.path());
+  const auto image =
+      image::open_image(work.path() / "image.tar", work.path(), survey::reads_bytes_of);
   ASSERT_TRUE(image) << image.error().message;
   EXPECT_TRUE(path_exists(image->root() / "usr/local/cuda-13.0/bin/nvcc"));
 }
@@ -92,7 +94,7 @@ TEST_F(Images, a_layer_cannot_write_through_a_link) {
       "printf '{\"config\":{\"digest\":\"sha256:%s\"},\"layers\":[{\"digest\":\"sha256:%s\"}]}' $d "
       "$d > layout/index.json; touch layout/oci-layout");
   ASSERT_EQ(made.exit_code, 0) << made.errors;
-  const auto image = open_image(work.path() / "layout", work.path());
+  const auto image = image::open_image(work.path() / "layout", work.path(), survey::reads_bytes_of);
   EXPECT_FALSE(path_exists(work.path() / "out/file"));
   EXPECT_EQ(list_directory(work.path() / "out")->size(), 0U);
 }
@@ -101,12 +103,12 @@ TEST_F(Images, damaged_ones_are_errors) {
   ASSERT_EQ(make_layout().exit_code, 0);
   ASSERT_EQ(run("for f in layout/blobs/sha256/*; do head -c 300 $f > x; mv x $f; done").exit_code,
             0);
-  EXPECT_FALSE(open_image(work.path() / "layout", work.path()));
+  EXPECT_FALSE(image::open_image(work.path() / "layout", work.path(), survey::reads_bytes_of));
   ASSERT_EQ(run("echo '{\"manifests\":[{\"digest\":\"sha256:../../../etc/passwd\"}]}' > "
                 "layout/index.json")
                 .exit_code,
             0);
-  EXPECT_FALSE(open_image(work.path() / "layout", work.path()));
+  EXPECT_FALSE(image::open_image(work.path() / "layout", work.path(), survey::reads_bytes_of));
 }
 
 TEST(Image, pipes_in_the_place_of_its_files_make_it_a_folder_like_any_other) {
@@ -114,8 +116,8 @@ TEST(Image, pipes_in_the_place_of_its_files_make_it_a_folder_like_any_other) {
   for (const char* name : {"oci-layout", "index.json", "manifest.json"}) {
     ASSERT_EQ(::mkfifo((folder.path() / name).c_str(), 0600), 0);
   }
-  EXPECT_FALSE(is_image(folder.path()));
-  EXPECT_FALSE(open_image(folder.path(), fs::temp_directory_path()));
+  EXPECT_FALSE(image::is_image(folder.path()));
+  EXPECT_FALSE(image::open_image(folder.path(), fs::temp_directory_path(), survey::reads_bytes_of));
 }
 
 } // namespace

@@ -1,15 +1,15 @@
 // The bytes of an image's layer: as they are, or unpacked when the file is gzip (RFC 1952) or zstd
-// (RFC 8878), of which many members or frames may follow each other. Private to archive/.
+// (RFC 8878), of which many members or frames may follow each other. Private to image/.
 #pragma once
 
 #include "archive/byte_stream.hpp"
 #include "archive/inflate.hpp"
-#include "archive/zstd_decoder.hpp"
+#include "image/zstd_decoder.hpp"
 
 #include <optional>
 #include <vector>
 
-namespace cukit::archive {
+namespace cukit::image {
 
 class LayerBytes {
 public:
@@ -35,16 +35,16 @@ private:
     return std::span(input_).subspan(at_, filled_ - at_);
   }
 
-  FileStream stream_;
+  archive::FileStream stream_;
   std::uint64_t& allowed_;
   std::vector<std::uint8_t> input_;
   std::vector<std::uint8_t> output_;
   std::size_t at_ = 0;
   std::size_t filled_ = 0;
   Form form_ = Form::unknown;
-  Inflater inflater_;
+  archive::Inflater inflater_;
   bool is_inside_ = false; ///< of a member of gzip
   std::optional<ZstdDecoder> zstd_;
 };
 
-} // namespace cukit::archive
+} // namespace cukit::image

@@ -1,13 +1,13 @@
 // Layers that try to get out of the folder they are laid over.
-#include "archive/image_layer.hpp"
 #include "base/child.hpp"
+#include "image/layer.hpp"
 #include "support/tar_forge.hpp"
 
 #include <gtest/gtest.h>
 
 #include <gmock/gmock.h>
 
-namespace cukit::archive {
+namespace cukit::image {
 namespace {
 
 class ImageLayer : public testing::Test {
@@ -205,4 +205,4 @@ TEST_F(ImageLayer, nothing_is_written_or_removed_through_a_link) {
 }
 
 } // namespace
-} // namespace cukit::archive
+} // namespace cukit::image

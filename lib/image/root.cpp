@@ -1,34 +1,19 @@
-#include "doctor/image_root.hpp"
+#include "image/root.hpp"
 
-#include "archive/image_layer.hpp"
 #include "base/limits.hpp"
 #include "base/strings.hpp"
+#include "image/layer.hpp"
 #include "model/platform.hpp"
 #include "model/relative_path.hpp"
 #include "text/json.hpp"
 
 #include <algorithm>
 
-namespace cukit::doctor {
+namespace cukit::image {
 
 namespace {
 
 constexpr std::uint64_t k_json_bytes = 16U << 20U;
-constexpr std::uint64_t k_wanted_bytes = 256U << 20U;
-
-/// What the doctor reads; everything else is needed by name and size alone.
-bool is_wanted(std::string_view path, std::uint64_t size) {
-  if (size > k_wanted_bytes) {
-    return false;
-  }
-  const auto has = [&](std::string_view part) { return path.find(part) != std::string_view::npos; };
-  const bool is_small = size < (4U << 20U);
-  return has("bin/") || has("etc/") || has("libc.so.6") || has("libc-2.") || has("nvJitLink") ||
-         (is_small && (has(".dist-info/") || has("/include/") || has("torch/version.py") ||
-                       has("version.json") || has("version.txt") || has("nvcc.profile") ||
-                       has("cmake") || has("modulefiles") || has("build.ninja"))) ||
-         (size < (64U << 20U) && path.ends_with(".so"));
-}
 
 /// A saved image may hold links; none of them leads us out of it. A pipe would be waited for.
 Result<void> check_inside(const fs::path& layout, const fs::path& path) {
@@ -154,22 +139,22 @@ bool is_image(const fs::path& path) {
                                               fs::is_regular_file(path / "index.json", error));
 }
 
-Result<ImageRoot> open_image(const fs::path& path, const fs::path& scratch) {
+Result<Root> open_image(const fs::path& path, const fs::path& scratch, const IsWanted& is_wanted) {
   CUKIT_TRY_ASSIGN(auto folder, HeldDirectory::create(scratch, temporary::k_image));
   fs::path layout = path;
   std::error_code error;
-  archive::LayerBudget outer;
+  LayerBudget outer;
   if (fs::is_regular_file(path, error)) {
     layout = folder.path() / "layout";
     CUKIT_TRY(make_directories(layout));
-    CUKIT_TRY(archive::apply_layer(
+    CUKIT_TRY(apply_layer(
         path, layout, [](std::string_view, std::uint64_t) { return true; }, outer));
     if (outer.passed_over > 0) {
       return fail(ErrorCode::integrity, "{} unpacks to far more than any image of its size",
                   printable(path.string()));
     }
   }
-  ImageRoot image{.folder = std::move(folder), .environment = {}, .notes = {}};
+  Root image{.folder = std::move(folder), .environment = {}, .notes = {}};
   CUKIT_TRY(make_directories(image.root()));
   CUKIT_TRY_ASSIGN(const auto parts, find_parts(layout));
   CUKIT_TRY(check_inside(layout, parts.config));
@@ -177,10 +162,10 @@ Result<ImageRoot> open_image(const fs::path& path, const fs::path& scratch) {
     return fail(ErrorCode::integrity, "the image names {} layers, more than {}",
                 parts.layers.size(), limits::k_image_layers);
   }
-  archive::LayerBudget budget;
+  LayerBudget budget;
   for (const auto& layer : parts.layers) {
     CUKIT_TRY(check_inside(layout, layer));
-    CUKIT_TRY(archive::apply_layer(layer, image.root(), is_wanted, budget));
+    CUKIT_TRY(apply_layer(layer, image.root(), is_wanted, budget));
   }
   if (budget.passed_over > 0) {
     image.notes.push_back(fmt::format("the image holds more to look at than its size allows: {} of "
@@ -191,4 +176,4 @@ Result<ImageRoot> open_image(const fs::path& path, const fs::path& scratch) {
   return image;
 }
 
-} // namespace cukit::doctor
+} // namespace cukit::image

@@ -1,4 +1,4 @@
-#include "archive/layer_bytes.hpp"
+#include "image/layer_bytes.hpp"
 
 #include "archive/refuse.hpp"
 #include "base/limits.hpp"
@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 
-namespace cukit::archive {
+namespace cukit::image {
 
 namespace {
 
-constexpr std::size_t k_piece = 256U << 10U;
+constexpr std::size_t k_layer_piece = 256U << 10U;
 constexpr std::size_t k_gzip_trailer = 8; // CRC-32 and size; the image's digests say more
 
 bool starts_with(std::span<const std::uint8_t> bytes, std::span<const std::uint8_t> magic) {
@@ -30,7 +30,7 @@ bool is_zstd(std::span<const std::uint8_t> bytes) {
 } // namespace
 
 LayerBytes::LayerBytes(const RandomAccess& file, std::uint64_t& allowed)
-    : stream_(file), allowed_(allowed), input_(k_piece), output_(k_piece) {}
+    : stream_(file), allowed_(allowed), input_(k_layer_piece), output_(k_layer_piece) {}
 
 Result<void> LayerBytes::want(std::size_t count) {
   if (at_ > 0 && filled_ - at_ < count) {
@@ -66,7 +66,7 @@ Result<std::span<const std::uint8_t>> LayerBytes::next() {
   }
   CUKIT_TRY_ASSIGN(const auto bytes, piece());
   if (bytes.size() > allowed_) {
-    return refuse_archive(stream_.name(), "it unpacks to far more than any image's layer");
+    return archive::refuse_archive(stream_.name(), "it unpacks to far more than any image's layer");
   }
   allowed_ -= bytes.size();
   return bytes;
@@ -99,7 +99,7 @@ Result<std::size_t> LayerBytes::gzip_header() const {
   }
   at += (flags & 2U) != 0 ? 2 : 0; // FHCRC
   if (at >= bytes.size()) {
-    return refuse_archive(stream_.name(), "it has a damaged gzip header");
+    return archive::refuse_archive(stream_.name(), "it has a damaged gzip header");
   }
   return at;
 }
@@ -120,7 +120,7 @@ Result<bool> LayerBytes::begin_member() {
 }
 
 Result<std::span<const std::uint8_t>> LayerBytes::next_gzip() {
-  using Status = Inflater::Status;
+  using Status = archive::Inflater::Status;
   while (true) {
     if (!is_inside_) {
       CUKIT_TRY_ASSIGN(const bool has_more, begin_member());
@@ -130,7 +130,7 @@ Result<std::span<const std::uint8_t>> LayerBytes::next_gzip() {
     }
     const auto progress = inflater_.step(output_);
     if (progress.status == Status::damaged) {
-      return refuse_archive(stream_.name(), "its gzip data is damaged");
+      return archive::refuse_archive(stream_.name(), "its gzip data is damaged");
     }
     if (progress.status == Status::finished) {
       is_inside_ = false;
@@ -140,7 +140,7 @@ Result<std::span<const std::uint8_t>> LayerBytes::next_gzip() {
     } else if (progress.status == Status::needs_input) {
       CUKIT_TRY(want(1));
       if (front().empty() && progress.produced == 0) {
-        return refuse_archive(stream_.name(), "it ends inside its gzip data");
+        return archive::refuse_archive(stream_.name(), "it ends inside its gzip data");
       }
       inflater_.feed(front());
       at_ = filled_;
@@ -167,4 +167,4 @@ Result<std::span<const std::uint8_t>> LayerBytes::next_zstd() {
   }
 }
 
-} // namespace cukit::archive
+} // namespace cukit::image

@@ -9,7 +9,7 @@
 #include <functional>
 #include <set>
 
-namespace cukit::archive {
+namespace cukit::image {
 
 /// What all layers of one image may cost together. It grows with the size of each file that is
 /// read, once for each: an image that lists one layer a thousand times is no larger for it.
@@ -26,12 +26,14 @@ private:
   std::set<fs::path> known_;
 };
 
+/// Whether the bytes of a file (path, size) are wanted.
+using IsWanted = std::function<bool(std::string_view, std::uint64_t)>;
+
 /// Lays the entries over `root` as an image's layer: whiteouts remove, folders stay, files and
 /// links replace. Files for which `is_wanted` (path, size) is false become holes of their size, and
 /// so do those for which the budget has no bytes left. A whiteout of what is no name in its folder,
 /// and a layer that has more entries or unpacks to more than the budget allows, are refused.
-Result<void> apply_layer(const fs::path& tar, const fs::path& root,
-                         const std::function<bool(std::string_view, std::uint64_t)>& is_wanted,
+Result<void> apply_layer(const fs::path& tar, const fs::path& root, const IsWanted& is_wanted,
                          LayerBudget& budget);
 
-} // namespace cukit::archive
+} // namespace cukit::image

@@ -1,8 +1,8 @@
-#include "archive/image_layer.hpp"
+#include "image/layer.hpp"
 
-#include "archive/layer_bytes.hpp"
 #include "archive/tar_reader.hpp"
 #include "base/strings.hpp"
+#include "image/layer_bytes.hpp"
 #include "model/relative_path.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace cukit::archive {
+namespace cukit::image {
 
 namespace {
 
@@ -25,13 +25,12 @@ std::string_view from_root(std::string_view name) {
   return name;
 }
 
-class Layer {
+class Laying {
 public:
-  Layer(const fs::path& root, const std::function<bool(std::string_view, std::uint64_t)>& is_wanted,
-        LayerBudget& budget)
+  Laying(const fs::path& root, const IsWanted& is_wanted, LayerBudget& budget)
       : root_(root), is_wanted_(is_wanted), budget_(budget) {}
 
-  Result<void> take(TarReader& reader, const TarReader::Entry& entry) {
+  Result<void> take(archive::TarReader& reader, const archive::TarReader::Entry& entry) {
     const auto name = from_root(entry.name);
     const auto path = RelativePath::parse(name);
     if (name.empty() || name == "." || !path) {
@@ -110,7 +109,7 @@ private:
     }
     return {};
   }
-  Result<void> make_link(const fs::path& target, const TarReader::Entry& entry) {
+  Result<void> make_link(const fs::path& target, const archive::TarReader::Entry& entry) {
     std::error_code error;
     if (entry.is_link) {
       fs::create_symlink(entry.link, target, error); // RootView reads it, nobody follows it
@@ -123,7 +122,7 @@ private:
     }
     return {};
   }
-  Result<void> write(TarReader& reader, const fs::path& target, std::string_view path,
+  Result<void> write(archive::TarReader& reader, const fs::path& target, std::string_view path,
                      std::uint64_t size) {
     // programs are told by their folder: modes do not come through the reader
     const unsigned mode = path.find("bin/") != std::string_view::npos ? 0755 : 0644;
@@ -145,7 +144,7 @@ private:
   }
 
   const fs::path& root_;
-  const std::function<bool(std::string_view, std::uint64_t)>& is_wanted_;
+  const IsWanted& is_wanted_;
   LayerBudget& budget_;
 };
 
@@ -160,14 +159,13 @@ void LayerBudget::grow(const fs::path& file, std::uint64_t size) {
   entries = std::min(entries + size / limits::k_layer_entry_bytes, limits::k_layer_entries);
 }
 
-Result<void> apply_layer(const fs::path& tar, const fs::path& root,
-                         const std::function<bool(std::string_view, std::uint64_t)>& is_wanted,
+Result<void> apply_layer(const fs::path& tar, const fs::path& root, const IsWanted& is_wanted,
                          LayerBudget& budget) {
   CUKIT_TRY_ASSIGN(const auto file, open_local_file(tar));
   budget.grow(tar, file->size());
   LayerBytes bytes(*file, budget.unpacked);
-  TarReader reader(tar.string(), [&] { return bytes.next(); });
-  Layer layer(root, is_wanted, budget);
+  archive::TarReader reader(tar.string(), [&] { return bytes.next(); });
+  Laying layer(root, is_wanted, budget);
   while (true) {
     CUKIT_TRY_ASSIGN(const auto entry, reader.next());
     if (!entry) {
@@ -182,4 +180,4 @@ Result<void> apply_layer(const fs::path& tar, const fs::path& root,
   }
 }
 
-} // namespace cukit::archive
+} // namespace cukit::image

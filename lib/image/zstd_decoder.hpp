@@ -1,6 +1,6 @@
 // The adapter of libzstd: frames one after another in pieces (RFC 8878), skippable ones passed
 // over. A frame that asks for a window of more than 128 MiB is refused: that is the most zstd
-// itself makes without being forced. Private to archive/.
+// itself makes without being forced. Private to image/.
 #pragma once
 
 #include "base/result.hpp"
@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-namespace cukit::archive {
+namespace cukit::image {
 
 class ZstdDecoder {
 public:
@@ -31,4 +31,4 @@ private:
   std::unique_ptr<State> state_;
 };
 
-} // namespace cukit::archive
+} // namespace cukit::image

@@ -1,11 +1,11 @@
-#include "archive/zstd_decoder.hpp"
+#include "image/zstd_decoder.hpp"
 
 #include "archive/refuse.hpp"
 
 #include <new>
 #include <zstd.h>
 
-namespace cukit::archive {
+namespace cukit::image {
 
 namespace {
 
@@ -47,8 +47,8 @@ Result<std::size_t> ZstdDecoder::step(std::span<std::uint8_t> out) {
     const auto before = input.pos;
     const auto left = ZSTD_decompressStream(state_->context, &output, &input);
     if (ZSTD_isError(left) != 0U) {
-      return refuse_archive(state_->where, "its zstd data is damaged ({})",
-                            ZSTD_getErrorName(left));
+      return archive::refuse_archive(state_->where, "its zstd data is damaged ({})",
+                                     ZSTD_getErrorName(left));
     }
     state_->is_between_frames =
         left == 0 || (state_->is_between_frames && input.pos == before && output.pos == 0);
@@ -60,8 +60,9 @@ Result<std::size_t> ZstdDecoder::step(std::span<std::uint8_t> out) {
 }
 
 Result<void> ZstdDecoder::end() const {
-  return state_->is_between_frames ? Result<void>()
-                                   : refuse_archive(state_->where, "it ends inside its zstd data");
+  return state_->is_between_frames
+             ? Result<void>()
+             : archive::refuse_archive(state_->where, "it ends inside its zstd data");
 }
 
-} // namespace cukit::archive
+} // namespace cukit::image
