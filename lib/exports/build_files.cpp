@@ -2,6 +2,7 @@
 
 #include "base/strings.hpp"
 #include "exports/quoting.hpp"
+#include "model/shell_quote.hpp"
 #include "text/json.hpp"
 
 #include <algorithm>
@@ -169,7 +170,7 @@ Result<Files> build_files(const BuildFilesRequest& request, BuildSystem system) 
 }
 
 std::string how_to_use(BuildSystem system, const fs::path& tree, const fs::path& folder) {
-  const auto quoted = quoted_sh(folder.string());
+  const auto quoted = single_quoted(folder.string());
   switch (system) {
   case BuildSystem::cmake:
     return fmt::format("cmake --toolchain {}/{} ..., or include cukit-presets.json in "
@@ -177,7 +178,7 @@ std::string how_to_use(BuildSystem system, const fs::path& tree, const fs::path&
                        quoted, k_toolchain);
   case BuildSystem::meson:
     return fmt::format("CUDA_PATH={} meson setup --native-file {}/cukit-native.ini ...",
-                       quoted_sh(tree.string()), quoted);
+                       single_quoted(tree.string()), quoted);
   case BuildSystem::bazel:
     return fmt::format("try-import {}/cukit.bazelrc, in .bazelrc", folder.string());
   case BuildSystem::pkg_config:

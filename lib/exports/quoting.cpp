@@ -1,5 +1,7 @@
 #include "exports/quoting.hpp"
 
+#include "model/shell_quote.hpp"
+
 #include <algorithm>
 
 namespace cukit::exports {
@@ -7,14 +9,6 @@ namespace cukit::exports {
 bool is_shell_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(),
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
-std::string quoted_sh(std::string_view value) {
-  std::string result = "'";
-  for (const char c : value) {
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result + "'";
 }
 
 std::string quoted_csh(std::string_view value) {
@@ -37,7 +31,7 @@ std::string quoted_twice(std::string_view value, std::string_view special) {
 }
 
 std::string set_sh(const Variable& variable) {
-  const auto value = quoted_sh(variable.value);
+  const auto value = single_quoted(variable.value);
   switch (variable.joins) {
   case Joins::nothing:
     return fmt::format("export {}={}\n", variable.name, value);

@@ -12,7 +12,6 @@ namespace cukit::exports {
 /// A name that shells can set.
 bool is_shell_name(std::string_view name);
 
-std::string quoted_sh(std::string_view value);
 /// `!` is looked at within quotes too.
 std::string quoted_csh(std::string_view value);
 /// Between double quotes, each of `special` behind a backslash.

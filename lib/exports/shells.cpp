@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "exports/quoting.hpp"
 #include "exports/variable_files.hpp"
+#include "model/shell_quote.hpp"
 #include "text/json.hpp"
 
 #include <algorithm>
@@ -153,20 +154,20 @@ std::string lines_sh(const ToolkitEnvironment& environment, const std::vector<Re
                          "    eval \"export {6}$_cukit_n=\\\"\\$$_cukit_n\\\"\"\n"
                          "  fi\n"
                          "done\nunset _cukit_n\n",
-                         k_off_sh, k_tree_variable, quoted_sh(environment.tree.string()),
-                         k_names_variable, quoted_sh(names), names, k_old_prefix);
+                         k_off_sh, k_tree_variable, single_quoted(environment.tree.string()),
+                         k_names_variable, single_quoted(names), names, k_old_prefix);
   for (const auto& removal : removed) {
     if (!is_shell_name(removal.name)) {
       continue; // nor did a shell set it
     }
-    out += removal.rest ? fmt::format("export {}={}\n", removal.name, quoted_sh(*removal.rest))
+    out += removal.rest ? fmt::format("export {}={}\n", removal.name, single_quoted(*removal.rest))
                         : fmt::format("unset {}\n", removal.name);
   }
   for (const auto& variable : environment.set) {
     const auto cache = for_all_users ? below_user_cache(environment, variable) : std::nullopt;
     out += !is_shell_name(variable.name) ? std::string()
            : cache ? fmt::format("export {}=\"${{XDG_CACHE_HOME:-${{HOME-}}/.cache}}\"{}\n",
-                                 variable.name, quoted_sh("/" + *cache))
+                                 variable.name, single_quoted("/" + *cache))
                    : set_sh(variable);
   }
   return out + k_deactivate_sh;
@@ -255,7 +256,7 @@ std::string applied(const ToolkitEnvironment& environment, Shell shell,
 std::string quoted(Shell shell, std::string_view value) {
   return shell == Shell::fish  ? quoted_fish(value)
          : shell == Shell::csh ? quoted_csh(value)
-                               : quoted_sh(value);
+                               : single_quoted(value);
 }
 
 Result<Shell> parse_shell(std::string_view name) {

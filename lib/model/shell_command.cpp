@@ -1,6 +1,7 @@
 #include "model/shell_command.hpp"
 
 #include "base/strings.hpp"
+#include "model/shell_quote.hpp"
 
 #include <fmt/format.h>
 
@@ -55,11 +56,7 @@ std::string shell_word(std::string_view word) {
   if (printable(word) != word) {
     return escaped(word);
   }
-  std::string result = "'";
-  for (const char c : word) {
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result + "'";
+  return single_quoted(word);
 }
 
 ShellCommand::ShellCommand(const std::vector<std::string>& words) {
