@@ -1,6 +1,7 @@
 // version.txt and version.json at the root, in the form of NVIDIA's own installers: CMake and
 // tilelang read the former, some installers' checks the latter.
 #include "assemble/normalise.hpp"
+#include "lock/placement.hpp"
 #include "text/json.hpp"
 
 #include <algorithm>
@@ -77,8 +78,7 @@ std::map<std::string, std::string> component_versions(const lock::PlatformLock& 
   }
   // ptxas and nvlink of another nvcc: a part with a version of its own.
   for (const auto& artifact : platform.artifacts) {
-    const auto& take = artifact.take;
-    if (std::find(take.begin(), take.end(), "bin/ptxas") != take.end()) {
+    if (lock::takes_ptxas(artifact.take)) {
       versions["ptxas"] = artifact.version.text();
     }
   }

@@ -4,6 +4,7 @@
 #include "base/strings.hpp"
 #include "draft/draft.hpp"
 #include "draft/scan.hpp"
+#include "lock/placement.hpp"
 #include "text/json.hpp"
 #include "text/yaml_write.hpp"
 
@@ -81,9 +82,7 @@ Wishes wishes_of(const lock::Lock& lock, const std::vector<std::string>& known_c
 const lock::Artifact* find(const lock::Lock& lock, std::string_view component, bool is_part) {
   for (const auto& platform : lock.platforms) {
     for (const auto& artifact : platform.artifacts) {
-      const bool has_ptxas =
-          std::find(artifact.take.begin(), artifact.take.end(), "bin/ptxas") != artifact.take.end();
-      if (artifact.component == component && has_ptxas == is_part) {
+      if (artifact.component == component && lock::takes_ptxas(artifact.take) == is_part) {
         return &artifact;
       }
     }

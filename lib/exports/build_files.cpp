@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "exports/quoting.hpp"
 #include "model/shell_quote.hpp"
+#include "model/tree_layout.hpp"
 #include "text/json.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ std::string architectures(const std::vector<GpuTarget>& gpus, const char* separa
 Result<Files> cmake_files(const BuildFilesRequest& request) {
   CUKIT_TRY(refuse(request, "CMake", ";", "a semicolon, at which its lists are parted,"));
   const auto quoted = [](const std::string& text) { return quoted_twice(text, "\\\"$"); };
-  const auto nvcc = (request.tree / "bin/nvcc").string();
+  const auto nvcc = (request.tree / layout::k_nvcc).string();
   auto toolchain = fmt::format("# {}\n"
                                "set(CMAKE_CUDA_COMPILER {})\n"
                                "set(CUDAToolkit_ROOT {})\n",
@@ -89,7 +90,7 @@ Result<Files> meson_files(const BuildFilesRequest& request) {
   };
   auto text = fmt::format("# {}\n# dependency('cuda') needs CUDA_PATH too\n"
                           "[binaries]\ncuda = {}\n",
-                          request.title, quoted((request.tree / "bin/nvcc").string()));
+                          request.title, quoted((request.tree / layout::k_nvcc).string()));
   if (!request.host_compiler.empty()) {
     text +=
         fmt::format("\n[built-in options]\ncuda_ccbindir = {}\n", quoted(request.host_compiler));

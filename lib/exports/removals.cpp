@@ -1,6 +1,7 @@
 // Which of a caller's variables lead into another toolkit, and what of them is the caller's own.
 #include "base/strings.hpp"
 #include "exports/environment.hpp"
+#include "model/tree_layout.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,14 +18,14 @@ bool is_inside(const fs::path& path, const fs::path& folder) {
 }
 
 bool is_toolkit(const fs::path& root) {
-  static constexpr std::array signs = {"bin/nvcc",       "include/cuda_runtime_api.h",
-                                       "include/cuda.h", "bin/ptxas",
-                                       "nvvm/libdevice", ".cukit/input"};
+  static constexpr std::array<std::string_view, 6> signs = {
+      layout::k_nvcc,  layout::k_runtime_header, layout::k_driver_header,
+      layout::k_ptxas, layout::k_libdevice,      ".cukit/input"};
   // what a distribution puts among everybody's files is no other toolkit, but the system
   static constexpr std::array systems = {"/", "/usr", "/usr/local"};
   return std::none_of(systems.begin(), systems.end(), [&](const char* s) { return root == s; }) &&
          std::any_of(signs.begin(), signs.end(),
-                     [&](const char* sign) { return path_exists(root / sign); });
+                     [&](std::string_view sign) { return path_exists(root / sign); });
 }
 
 bool is_called_like_one(std::string_view path) {

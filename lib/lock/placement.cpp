@@ -1,5 +1,7 @@
 #include "lock/placement.hpp"
 
+#include "model/tree_layout.hpp"
+
 #include <algorithm>
 
 namespace cukit::lock {
@@ -88,6 +90,10 @@ bool belongs_to_part(const Artifact& artifact, const RelativePath& path) {
   const auto kind = wheel_member(artifact, path).kind;
   return kind == Member::Kind::content || kind == Member::Kind::licence ||
          kind == Member::Kind::left;
+}
+
+bool takes_ptxas(const std::vector<std::string>& take) {
+  return std::find(take.begin(), take.end(), layout::k_ptxas) != take.end();
 }
 
 } // namespace cukit::lock

@@ -41,4 +41,8 @@ Member wheel_member(const Artifact& artifact, const RelativePath& path);
 /// entries are shared by trees that leave different things out.
 bool belongs_to_part(const Artifact& artifact, const RelativePath& path);
 
+/// Whether `take` (or `leave`) of an artifact of nvcc speaks of its ptxas, not of some other share
+/// of an archive.
+bool takes_ptxas(const std::vector<std::string>& take);
+
 } // namespace cukit::lock

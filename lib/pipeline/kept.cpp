@@ -1,6 +1,7 @@
 #include "pipeline/kept.hpp"
 
 #include "base/strings.hpp"
+#include "lock/placement.hpp"
 
 #include <algorithm>
 
@@ -12,7 +13,7 @@ constexpr std::string_view k_release = "cuda";
 constexpr std::string_view k_ptxas = "ptxas";
 
 bool is_part(const lock::Artifact& artifact) {
-  return std::find(artifact.take.begin(), artifact.take.end(), "bin/ptxas") != artifact.take.end();
+  return lock::takes_ptxas(artifact.take);
 }
 
 /// Takes the choice out of the lock; false when the lock has none of that name.

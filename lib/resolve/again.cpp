@@ -1,5 +1,6 @@
 #include "resolve/again.hpp"
 
+#include "lock/placement.hpp"
 #include "resolve/compose.hpp"
 
 #include <algorithm>
@@ -70,7 +71,7 @@ private:
   /// Of which release the artifact is. Parts that may be a newer one's have its minor in their own
   /// version; a ptxas beside its nvcc is always a newer one's; all else is the lock's release's.
   [[nodiscard]] bool is_of(const lock::Artifact& artifact, const Version& release) const {
-    if (artifact.component == k_nvcc && takes_ptxas(artifact.take)) {
+    if (artifact.component == k_nvcc && lock::takes_ptxas(artifact.take)) {
       return artifact.version.same_minor(release) && release > lock_.release;
     }
     if (artifact.component == k_cccl) {
@@ -159,7 +160,7 @@ const OfferedRelease* release_of_ptxas(const lock::Lock& lock, const Offer& offe
                                        const knowledge::Component& nvcc) {
   for (const auto& platform : lock.platforms) {
     for (const auto& artifact : platform.artifacts) {
-      if (artifact.component != nvcc.name || !takes_ptxas(artifact.take)) {
+      if (artifact.component != nvcc.name || !lock::takes_ptxas(artifact.take)) {
         continue;
       }
       for (const auto* release : offer.releases()) {

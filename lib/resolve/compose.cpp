@@ -1,6 +1,7 @@
 #include "resolve/compose.hpp"
 
 #include "base/strings.hpp"
+#include "lock/placement.hpp"
 
 #include <algorithm>
 
@@ -338,7 +339,8 @@ private:
   std::string reason_of(const lock::Artifact& artifact) const {
     const auto how = whys_.find(artifact.file);
     std::string text = how == whys_.end() ? std::string() : how->second;
-    if (artifact.component == k_nvcc && chosen_.ptxas != nullptr && takes_ptxas(artifact.take)) {
+    if (artifact.component == k_nvcc && chosen_.ptxas != nullptr &&
+        lock::takes_ptxas(artifact.take)) {
       text =
           fmt::format("ptxas and its nvlink from CUDA {}: the manifest asks for ptxas {}",
                       release_label(chosen_.ptxas->version).text(), inputs_.manifest.ptxas->text);

@@ -1,5 +1,7 @@
 #include "resolve/search.hpp"
 
+#include "lock/placement.hpp"
+
 #include <algorithm>
 
 namespace cukit::resolve {
@@ -28,7 +30,7 @@ std::optional<Version> locked_version(const lock::Lock* earlier, std::string_vie
   }
   for (const auto& platform : earlier->platforms) {
     for (const auto& artifact : platform.artifacts) {
-      const bool fits = is_part ? takes_ptxas(artifact.take) : artifact.take.empty();
+      const bool fits = is_part ? lock::takes_ptxas(artifact.take) : artifact.take.empty();
       if (artifact.component == component && fits) {
         return artifact.version;
       }

@@ -1,3 +1,4 @@
+#include "lock/placement.hpp"
 #include "resolve/problem.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ const lock::Artifact* find_artifact(const lock::PlatformLock& platform, std::str
   const auto found = std::find_if(
       platform.artifacts.begin(), platform.artifacts.end(), [&](const lock::Artifact& artifact) {
         return artifact.component == component &&
-               (is_part ? takes_ptxas(artifact.take) : artifact.take.empty());
+               (is_part ? lock::takes_ptxas(artifact.take) : artifact.take.empty());
       });
   return found == platform.artifacts.end() ? nullptr : &*found;
 }
@@ -49,7 +50,7 @@ Version version_of_core(const lock::PlatformLock& platform, const Version& other
   }
   for (const auto& artifact : platform.artifacts) {
     const auto* component = knowledge::find_component(*facts.components, artifact.component);
-    if (component != nullptr && component->follows == "core" && !takes_ptxas(artifact.take)) {
+    if (component != nullptr && component->follows == "core" && !lock::takes_ptxas(artifact.take)) {
       return artifact.version;
     }
   }

@@ -1,5 +1,6 @@
 // One toolkit root: which parts are here and what each says of its version, by text alone.
 #include "base/strings.hpp"
+#include "model/tree_layout.hpp"
 #include "survey/elf_facts.hpp"
 #include "survey/scan.hpp"
 
@@ -17,18 +18,18 @@ constexpr std::size_t k_library_limit = 400;
 
 struct ToolPlace {
   const char* name;
-  std::vector<const char*> paths;
+  std::vector<std::string_view> paths;
 };
 
 const std::vector<ToolPlace>& tool_places() {
   static const std::vector<ToolPlace> places = {
-      {"nvcc", {"bin/nvcc"}},
+      {"nvcc", {layout::k_nvcc}},
       // Debian keeps cicc beside nvcc
-      {"cicc", {"nvvm/bin/cicc", "bin/cicc"}},
-      {"ptxas", {"bin/ptxas"}},
-      {"nvlink", {"bin/nvlink"}},
-      {"fatbinary", {"bin/fatbinary"}},
-      {"cudafe++", {"bin/cudafe++"}},
+      {"cicc", {layout::k_cicc, "bin/cicc"}},
+      {"ptxas", {layout::k_ptxas}},
+      {"nvlink", {layout::k_nvlink}},
+      {"fatbinary", {layout::k_fatbinary}},
+      {"cudafe++", {layout::k_cudafe}},
       {"cuobjdump", {"bin/cuobjdump"}},
       {"nvdisasm", {"bin/nvdisasm"}},
   };
@@ -390,7 +391,7 @@ std::optional<Toolkit> scan_toolkit(const RootView& view, const Candidate& candi
               .found_by = {candidate.found_by},
               .environment = candidate.environment};
   for (const auto& place : tool_places()) {
-    for (const char* path : place.paths) {
+    for (const auto path : place.paths) {
       if (auto tool = scan_tool(view, join_path(kit.root, path), candidate.reads_programs)) {
         kit.tools.emplace(place.name, *std::move(tool));
         break;

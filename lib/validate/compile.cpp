@@ -1,6 +1,7 @@
 #include "validate/compile.hpp"
 
 #include "base/strings.hpp"
+#include "model/tree_layout.hpp"
 
 #include <algorithm>
 
@@ -134,7 +135,7 @@ GpuTarget target_for(const Kernel& kernel, const GpuTarget& gpu) {
 
 std::vector<std::string> nvcc_arguments(const Toolchain& toolchain, const Kernel& kernel,
                                         const GpuTarget& target) {
-  std::vector<std::string> arguments{(toolchain.tree / "bin/nvcc").string(), "-ccbin",
+  std::vector<std::string> arguments{(toolchain.tree / layout::k_nvcc).string(), "-ccbin",
                                      toolchain.compiler.path};
   if (is_lto(kernel)) { // refuses code=sm_XX; the linker makes machine code for this one
     arguments.push_back("-arch=" + target.sm());

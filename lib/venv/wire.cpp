@@ -3,6 +3,7 @@
 #include "base/limits.hpp"
 #include "base/strings.hpp"
 #include "base/user_file.hpp"
+#include "model/tree_layout.hpp"
 #include "venv/marked.hpp"
 #include "venv/wire_text.hpp"
 
@@ -224,7 +225,7 @@ Result<std::optional<Wiring>> find_wiring(const Place& place) {
   if (wiring.files.empty()) {
     return std::optional<Wiring>();
   }
-  wiring.is_there = path_exists(wiring.tree / "bin/nvcc");
+  wiring.is_there = path_exists(wiring.tree / layout::k_nvcc);
   return std::optional(std::move(wiring));
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/strings.hpp"
 #include "exports/shells.hpp"
+#include "model/tree_layout.hpp"
 
 #include <algorithm>
 
@@ -77,7 +78,7 @@ std::string csh_lines(const exports::ToolkitEnvironment& environment, const std:
   if (!off.empty()) {
     out = fmt::format("if ($?{}) then\n  source {}\nendif\n", exports::k_tree_variable, off);
   }
-  out += fmt::format("if (-x {}) then\n", quoted_csh((environment.tree / "bin/nvcc").string()));
+  out += fmt::format("if (-x {}) then\n", quoted_csh((environment.tree / layout::k_nvcc).string()));
   std::string names;
   for (const auto& variable : settable(environment)) {
     if (variable.name == "PATH") {
@@ -156,7 +157,7 @@ std::string python_value(const exports::Variable& variable) {
 
 std::string hook_lines(const exports::ToolkitEnvironment& environment, HookShell shell,
                        const std::string& off, std::string_view script) {
-  const auto nvcc = (environment.tree / "bin/nvcc").string();
+  const auto nvcc = (environment.tree / layout::k_nvcc).string();
   const auto head = tree_line(environment);
   using exports::Shell;
   switch (shell) {
