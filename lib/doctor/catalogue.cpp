@@ -50,11 +50,14 @@ RuleText read_rule(const text::Node& node, text::Mistakes& mistakes, std::vector
 /// The causes of messages; what else is in that file is read with a log (read_messages).
 Result<std::vector<Use>> read_causes(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(const auto text, knowledge.read(k_messages_file));
-  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, k_messages_file));
+  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, knowledge.display(k_messages_file)));
   std::vector<Use> uses;
   const auto* messages = root.find("messages");
   for (const auto& message : messages == nullptr ? std::vector<text::Node>() : messages->items) {
-    if (const auto* causes = message.find("causes")) {
+    const auto* causes = message.find("causes");
+    if (causes != nullptr && causes->is_scalar()) { // one text stands for a list of one
+      uses.push_back({causes->scalar, causes->at});
+    } else if (causes != nullptr) {
       for (const auto& cause : causes->items) {
         uses.push_back({cause.scalar, cause.at});
       }
@@ -123,9 +126,9 @@ const std::vector<std::string>& reported_rules() {
 
 Result<std::vector<RuleText>> rules(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(const auto text, knowledge.read(k_rules_file));
-  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, k_rules_file));
+  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, knowledge.display(k_rules_file)));
   CUKIT_TRY_ASSIGN(const auto causes, read_causes(knowledge));
-  text::Mistakes mistakes(k_rules_file);
+  text::Mistakes mistakes(knowledge.display(k_rules_file));
   std::vector<RuleText> result;
   std::vector<std::string> ids;
   {
@@ -143,7 +146,7 @@ Result<std::vector<RuleText>> rules(const knowledge::Knowledge& knowledge) {
   if (!mistakes.empty()) {
     return tl::unexpected<Error>(std::move(mistakes).error());
   }
-  text::Mistakes of_messages(k_messages_file);
+  text::Mistakes of_messages(knowledge.display(k_messages_file));
   check_uses(causes, ids, of_messages);
   if (!of_messages.empty()) {
     return tl::unexpected<Error>(std::move(of_messages).error());

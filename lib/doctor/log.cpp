@@ -30,8 +30,8 @@ const std::string& anchor(const Message& message) {
 Result<std::vector<Message>> read_messages(const knowledge::Knowledge& knowledge) {
   const std::string name = "doctor/messages.yaml";
   CUKIT_TRY_ASSIGN(const auto text, knowledge.read(name));
-  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
-  text::Mistakes mistakes(name);
+  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, knowledge.display(name)));
+  text::Mistakes mistakes(knowledge.display(name));
   std::vector<Message> result;
   {
     text::Fields fields(root, mistakes, "the file");

@@ -14,7 +14,7 @@ Result<std::vector<std::string>> suite_names(const Knowledge& knowledge) {
       continue;
     }
     CUKIT_TRY_ASSIGN(const auto text, knowledge.read(path));
-    CUKIT_TRY_ASSIGN(const auto kernel, text::parse_yaml(text, path));
+    CUKIT_TRY_ASSIGN(const auto kernel, text::parse_yaml(text, knowledge.display(path)));
     const auto* node = kernel.find("suites");
     if (node != nullptr && node->is_scalar()) {
       suites.insert(node->scalar);
