@@ -2,6 +2,7 @@
 
 #include "base/limits.hpp"
 #include "base/strings.hpp"
+#include "fit/targets.hpp"
 #include "home/jit_caches.hpp"
 #include "lock/lock.hpp"
 #include "machine/compiler.hpp"
@@ -221,10 +222,10 @@ std::vector<std::string> notes_about_ptxas(const exports::Request& request,
     if (known == request.versions.end()) {
       continue;
     }
-    const auto& takes = knowledge::at_version(consumer, known->second).takes_ptxas;
-    if (takes && request.ptxas && !takes->contains(*request.ptxas, true)) {
+    const auto& recipe = knowledge::at_version(consumer, known->second);
+    if (request.ptxas && fit::accepts_ptxas(recipe, *request.ptxas).is_refused()) {
       notes.push_back(fmt::format("{} {} takes a ptxas {}, and this one is {}: it keeps its own",
-                                  consumer.name, known->second.text(), takes->text(),
+                                  consumer.name, known->second.text(), recipe.takes_ptxas->text(),
                                   request.ptxas->text()));
     }
   }

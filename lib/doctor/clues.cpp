@@ -1,6 +1,8 @@
 // The recipes as host needs them, which knows no consumer.
 #include "doctor/doctor.hpp"
 
+#include <algorithm>
+
 namespace cukit::doctor {
 
 namespace {
@@ -38,6 +40,10 @@ public:
       clues_.packages.push_back(name.substr(0, name.find('*')));
     }
     append(clues_.packages, recipe.companions);
+    if (recipe.needs_activation) {
+      append(clues_.conda_packages, recipe.present);
+    }
+    add_bundle(consumer);
     clues_.variables.push_back(recipe.gate_variable);
     for (const auto& cache : consumer.caches) {
       clues_.variables.push_back(cache.variable);
@@ -57,6 +63,32 @@ public:
   survey::Clues take() { return std::move(clues_); }
 
 private:
+  /// The programs are those that the steps of its versions name inside the folder.
+  void add_bundle(const knowledge::Consumer& consumer) {
+    if (consumer.bundle.empty()) {
+      return;
+    }
+    survey::Bundle bundle{
+        .folder = consumer.bundle, .programs = {}, .packages = consumer.discovery.present};
+    const auto inside = consumer.bundle + "/";
+    const auto take = [&](const knowledge::Discovery& recipe) {
+      for (const auto* steps : {&recipe.ptxas, &recipe.ptxas_blackwell}) {
+        for (const auto& step : *steps) {
+          if (step.kind == Kind::wheel && step.argument.starts_with(inside)) {
+            bundle.programs.push_back(step.argument.substr(inside.size()));
+          }
+        }
+      }
+    };
+    take(consumer.discovery);
+    for (const auto& older : consumer.versions) {
+      take(older.discovery);
+    }
+    std::sort(bundle.programs.begin(), bundle.programs.end());
+    bundle.programs.erase(std::unique(bundle.programs.begin(), bundle.programs.end()),
+                          bundle.programs.end());
+    clues_.bundles.push_back(std::move(bundle));
+  }
   static void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
     to.insert(to.end(), from.begin(), from.end());
   }

@@ -31,6 +31,14 @@ std::string version_in(std::string_view path) {
   return minor_of(rest);
 }
 
+/// Headers inside a consumer's own wheel, whether it is here or not.
+bool is_bundled(const Context& context, std::string_view folder) {
+  return std::any_of(context.recipes.begin(), context.recipes.end(), [&](const auto& recipe) {
+    return !recipe.bundle.empty() &&
+           folder.find(recipe.bundle + "/include") != std::string_view::npos;
+  });
+}
+
 struct Foreign {
   std::string folder;
   std::string flag;
@@ -44,7 +52,7 @@ std::optional<Foreign> foreign_of(const Context& context, const Command& command
   const auto slash = nvcc.path.rfind("/bin/");
   const auto own_root = slash == std::string::npos ? std::string() : nvcc.path.substr(0, slash);
   const auto check = [&](const std::string& folder, const char* flag) -> std::optional<Foreign> {
-    if (folder.find("triton/backends/nvidia/include") != std::string::npos) {
+    if (is_bundled(context, folder)) {
       return Foreign{folder, flag, ""};
     }
     const auto* other = survey::toolkit_of(context.snapshot, folder);
@@ -166,7 +174,7 @@ void two_versions(const Context& context, Findings& findings) {
                               "CMake takes the nvcc of that toolkit, in a new build folder"),
                    by_command(set_variable("CUDACXX", nvcc), "or -DCMAKE_CUDA_COMPILER=" + nvcc)};
   } else {
-    finding.fix = {cukit_fix(context, {"cmake"})};
+    finding.fix = {cukit_fix(context, any_builds(context))};
   }
 }
 

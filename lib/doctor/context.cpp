@@ -2,6 +2,9 @@
 
 #include "base/strings.hpp"
 #include "catalog/requirement.hpp"
+#include "fit/parts.hpp"
+#include "fit/targets.hpp"
+#include "model/tree_layout.hpp"
 
 #include <algorithm>
 
@@ -76,6 +79,18 @@ bool is_older(std::string_view a, std::string_view b) {
   return Version::parse(first).value_or(Version()) < Version::parse(second).value_or(Version());
 }
 
+bool is_refused(fit::Fit (*rule)(const Version&, const Version&), std::string_view first,
+                std::string_view second) {
+  const auto a = Version::parse(minor_of(first));
+  const auto b = Version::parse(minor_of(second));
+  return a && b && rule(*a, *b).is_refused();
+}
+
+const knowledge::Release* release_of(const Context& context, std::string_view version) {
+  const auto parsed = Version::parse(version);
+  return parsed ? knowledge::find_release(context.releases, *parsed) : nullptr;
+}
+
 std::string value_or(std::string_view text, std::string_view otherwise) {
   return std::string(text.empty() ? otherwise : text);
 }
@@ -105,8 +120,26 @@ void weigh(Finding& finding, const std::vector<std::string>& users) {
   }
 }
 
+namespace {
+
+bool is_for_any_build(const knowledge::Consumer& recipe) {
+  return recipe.discovery.present.empty() && !recipe.discovery.only_asked;
+}
+
+} // namespace
+
 bool is_any_build(const Found& found) {
-  return found.recipe->discovery.present.empty() && !found.recipe->discovery.only_asked;
+  return is_for_any_build(*found.recipe);
+}
+
+std::vector<std::string> any_builds(const Context& context) {
+  std::vector<std::string> names;
+  for (const auto& recipe : context.recipes) {
+    if (is_for_any_build(recipe)) {
+      names.push_back(recipe.name);
+    }
+  }
+  return names;
 }
 
 bool is_any_build(const Context& context, std::string_view consumer) {
@@ -250,10 +283,13 @@ std::string pinned_toolkit(const survey::PythonEnvironment* python, const std::s
 
 std::string metapackage(const Context& context, const std::string& prefix, const std::string& minor,
                         const std::string& extras) {
+  const bool has_own_wheels =
+      !fit::compiler_in_wheels(Version::parse(minor).value_or(Version()), context.limits)
+           .is_refused();
   std::vector<std::string> parts;
   for (const auto part : split(extras, ',')) {
-    // before 13.0 both came in nvcc's own wheel
-    if (major_of(minor) >= 13 || (part != "crt" && part != "nvvm")) {
+    // before nvcc itself came in wheels, both did in nvcc's own
+    if (has_own_wheels || (part != "crt" && part != "nvvm")) {
       parts.emplace_back(part);
     }
   }
@@ -264,7 +300,7 @@ std::string metapackage(const Context& context, const std::string& prefix, const
 Action use_tree(const std::string& root) {
   return export_variables({{.name = "CUDA_HOME", .value = root},
                            {.name = "CUDA_PATH", .value = root},
-                           {.name = "CUDACXX", .value = root + "/bin/nvcc"},
+                           {.name = "CUDACXX", .value = fmt::format("{}/{}", root, layout::k_nvcc)},
                            {.name = "PATH", .value = root + "/bin", .is_prepended = true}});
 }
 
@@ -277,13 +313,7 @@ std::optional<Version> first_release(const Context& context, const GpuTarget& ta
   if (architecture == nullptr) {
     return std::nullopt;
   }
-  if (target.suffix == 'a') {
-    return architecture->a_since ? architecture->a_since : architecture->first_cuda;
-  }
-  if (target.suffix == 'f') {
-    return architecture->f_since ? architecture->f_since : architecture->first_cuda;
-  }
-  return architecture->first_cuda;
+  return fit::first_cuda(*architecture, target);
 }
 
 } // namespace cukit::doctor

@@ -5,6 +5,7 @@
 #include "doctor/log.hpp"
 #include "doctor/rule_id.hpp"
 #include "fit/torch.hpp"
+#include "knowledge/limits.hpp"
 #include "knowledge/names.hpp"
 
 #include <functional>
@@ -16,6 +17,7 @@ struct Context {
   const Question& question;
   const std::vector<knowledge::Release>& releases;
   const std::vector<knowledge::Architecture>& architectures;
+  const knowledge::Limits& limits;
   const std::vector<knowledge::Consumer>& recipes;
   const std::vector<Found>& found;
   std::vector<GpuTarget> gpus = {}; ///< asked for and there
@@ -86,6 +88,11 @@ std::string minor_of(std::string_view version);
 int major_of(std::string_view version);                ///< 0: unknown
 bool differ(std::string_view a, std::string_view b);   ///< both known, another minor
 bool is_older(std::string_view a, std::string_view b); ///< both known, a's minor below b's
+/// Whether lib/fit's rule refuses the second beside the first; not where one has no minor.
+bool is_refused(fit::Fit (*rule)(const Version&, const Version&), std::string_view first,
+                std::string_view second);
+/// The release that a version is of; nullptr: none that is known.
+const knowledge::Release* release_of(const Context& context, std::string_view version);
 std::string value_or(std::string_view text, std::string_view otherwise);
 
 /// A tree whose nvcc somebody uses; trees that nobody uses come with no users.
@@ -154,6 +161,8 @@ bool is_wheel_tree(const survey::Toolkit& kit);
 /// A consumer that no package brings: whatever builds with the compiler that it finds.
 bool is_any_build(const Found& found);
 bool is_any_build(const Context& context, std::string_view consumer);
+/// Their names, whether a compiler is here or not.
+std::vector<std::string> any_builds(const Context& context);
 const survey::PythonEnvironment* python_of(const survey::Snapshot& snapshot,
                                            std::string_view prefix);
 /// Least nvcc release that compiles for a target, with its suffix; nothing for unknown ones.

@@ -1,6 +1,7 @@
 // The manifest that a finding is mended with: never one that cukit itself would refuse.
 #include "base/strings.hpp"
 #include "doctor/context.hpp"
+#include "fit/targets.hpp"
 #include "model/toolkit_name.hpp"
 #include "text/yaml_write.hpp"
 
@@ -92,10 +93,8 @@ std::vector<GpuTarget> wished_targets(const Context& context) {
 bool have_one_release(const Context& context, const std::vector<GpuTarget>& targets) {
   return std::any_of(context.releases.begin(), context.releases.end(), [&](const auto& release) {
     return std::all_of(targets.begin(), targets.end(), [&](const GpuTarget& target) {
-      const auto first = first_release(context, target);
       const auto* known = knowledge::find_architecture(context.architectures, target);
-      return first && !(release.minor < *first) &&
-             (!known->last_cuda || !(*known->last_cuda < release.minor));
+      return known != nullptr && !fit::compiles_for(*known, target, release.minor).is_refused();
     });
   });
 }

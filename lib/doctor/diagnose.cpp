@@ -192,6 +192,7 @@ struct Book {
   std::vector<Message> messages;
   const std::vector<knowledge::Release>& releases;
   const std::vector<knowledge::Architecture>& architectures;
+  const knowledge::Limits& limits;
   const std::vector<knowledge::Consumer>& recipes;
   const std::vector<knowledge::Component>& components;
   const std::vector<knowledge::TorchRelease>& torches;
@@ -203,6 +204,7 @@ Result<Book> open_book(const survey::Snapshot& snapshot, const Question& questio
   CUKIT_TRY_ASSIGN(auto catalogue, rules(knowledge));
   CUKIT_TRY_ASSIGN(const auto* releases, knowledge.releases());
   CUKIT_TRY_ASSIGN(const auto* architectures, knowledge.architectures());
+  CUKIT_TRY_ASSIGN(const auto* limits, knowledge.limits());
   CUKIT_TRY_ASSIGN(const auto* recipes, knowledge.consumers());
   static const std::vector<knowledge::Component> k_no_components;
   const auto components = knowledge.components(); // for rehearsing alone
@@ -222,6 +224,7 @@ Result<Book> open_book(const survey::Snapshot& snapshot, const Question& questio
               std::move(messages),
               *releases,
               *architectures,
+              *limits,
               *recipes,
               components ? **components : k_no_components,
               *torches,
@@ -239,6 +242,7 @@ Diagnosis examine(const Book& book, const survey::Snapshot& snapshot, const Ques
                   .question = question,
                   .releases = book.releases,
                   .architectures = book.architectures,
+                  .limits = book.limits,
                   .recipes = book.recipes,
                   .found = diagnosis.consumers,
                   .gpus = asked.gpus,

@@ -94,8 +94,8 @@ public:
   /// `newest` is the consumer's recipe without regard to its version.
   Simulation(const survey::Snapshot& snapshot, const knowledge::Consumer& consumer,
              const knowledge::Consumer& newest, const survey::PythonEnvironment* python)
-      : snapshot_(snapshot), recipe_(consumer.discovery),
-        second_ptxas_(steps_of_second(consumer.discovery, newest.discovery, python)) {
+      : snapshot_(snapshot), recipe_(consumer.discovery), bundle_(bundle_of(python, consumer)),
+        second_ptxas_(steps_of_second(consumer.discovery, newest.discovery, bundle_)) {
     found_.consumer = consumer.name;
     found_.recipe = &consumer;
     found_.compiles = recipe_.compiles;
@@ -132,15 +132,21 @@ private:
   /// differ.
   static const Steps& steps_of_second(const knowledge::Discovery& own,
                                       const knowledge::Discovery& newest,
-                                      const survey::PythonEnvironment* python) {
+                                      const survey::BundledParts* bundle) {
     static const Steps none;
-    if (python == nullptr || python->triton.empty()) {
+    if (bundle == nullptr || bundle->tools.empty()) {
       return own.ptxas_blackwell;
     }
-    return !python->triton.contains("ptxas-blackwell") ? none
-           : own.ptxas_blackwell.empty()               ? newest.ptxas_blackwell
-                                                       : own.ptxas_blackwell;
+    const bool has_second = std::any_of(
+        newest.ptxas_blackwell.begin(), newest.ptxas_blackwell.end(), [&](const auto& step) {
+          return step.kind == Kind::wheel && bundle->tools.contains(name_in(step.argument));
+        });
+    return !has_second                   ? none
+           : own.ptxas_blackwell.empty() ? newest.ptxas_blackwell
+                                         : own.ptxas_blackwell;
   }
+
+  static std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
   static std::string variable_of(const Steps& steps) {
     const auto step = std::find_if(steps.begin(), steps.end(),
@@ -233,16 +239,28 @@ private:
     }
   }
 
+  /// The program inside the consumer's own wheel that a step leads to.
+  const survey::Tool* own_tool(const knowledge::DiscoveryStep& step) const {
+    if (step.kind != Kind::wheel || bundle_ == nullptr ||
+        !step.argument.starts_with(found_.recipe->bundle + "/")) {
+      return nullptr;
+    }
+    const auto own = bundle_->tools.find(name_in(step.argument));
+    return own == bundle_->tools.end() ? nullptr : &own->second;
+  }
+
   void take_ptxas(const std::vector<knowledge::DiscoveryStep>& steps) {
+    for (const auto& step : steps) {
+      if (const auto* own = own_tool(step)) {
+        found_.own_ptxas = own->path;
+        found_.own_ptxas_version = own->version;
+      }
+    }
     for (const auto& step : steps) {
       std::string path = value_of(snapshot_, step, found_.python);
       const survey::Tool* tool = nullptr;
-      if (step.kind == Kind::wheel && found_.python != nullptr) {
-        const auto name = std::string_view(step.argument).substr(step.argument.rfind('/') + 1);
-        if (const auto own = found_.python->triton.find(std::string(name));
-            own != found_.python->triton.end() && step.argument.starts_with("triton/")) {
-          tool = &own->second;
-        }
+      if (const auto* own = own_tool(step)) {
+        tool = own;
       }
       if (tool == nullptr && !path.empty()) {
         const auto* kit = kit_at(snapshot_, path);
@@ -282,6 +300,7 @@ private:
 
   const survey::Snapshot& snapshot_;
   const knowledge::Discovery& recipe_;
+  const survey::BundledParts* bundle_;
   const Steps& second_ptxas_;
   Found found_;
 };
@@ -314,6 +333,18 @@ std::optional<Version> parsed(const std::string& version) {
 }
 
 } // namespace
+
+const survey::BundledParts* bundle_of(const survey::PythonEnvironment* python,
+                                      const knowledge::Consumer& consumer) {
+  if (python == nullptr || consumer.bundle.empty()) {
+    return nullptr;
+  }
+  const auto& all = python->bundles;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& parts) {
+    return parts.root.ends_with("/" + consumer.bundle);
+  });
+  return found == all.end() ? nullptr : &*found;
+}
 
 std::string variable(const survey::Snapshot& snapshot, std::string_view name) {
   const auto found = snapshot.environment.find(std::string(name));
@@ -357,8 +388,9 @@ std::vector<Found> discover(const survey::Snapshot& snapshot, const Question& qu
       gpus.push_back(*target);
     }
   }
-  const bool wants_blackwell =
-      std::any_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.major >= 10; });
+  const bool wants_blackwell = std::any_of(gpus.begin(), gpus.end(), [](const auto& gpu) {
+    return gpu.major >= knowledge::k_second_ptxas_major;
+  });
   const bool has_nvcc = std::any_of(snapshot.toolkits.begin(), snapshot.toolkits.end(),
                                     [](const auto& kit) { return kit.tools.contains("nvcc"); });
   std::vector<Found> result;

@@ -15,6 +15,9 @@ std::vector<Found> discover(const survey::Snapshot& snapshot, const Question& qu
 const survey::Toolkit* compiler_of(const survey::Snapshot& snapshot, const survey::Tool& nvcc);
 /// A program by its path, in any toolkit.
 const survey::Tool* tool_at(const survey::Snapshot& snapshot, std::string_view path);
+/// The parts of a toolkit that a consumer's own wheel brings there; nullptr: none.
+const survey::BundledParts* bundle_of(const survey::PythonEnvironment* python,
+                                      const knowledge::Consumer& consumer);
 std::string variable(const survey::Snapshot& snapshot, std::string_view name);
 
 } // namespace cukit::doctor

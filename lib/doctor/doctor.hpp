@@ -78,7 +78,9 @@ struct Found {
   bool is_second_ptxas = false;          ///< it is the one for compute capability 10 and newer
   std::string ptxas_variable = {};       ///< that would name it; empty: none does
   std::string first_ptxas_variable = {}; ///< the one for older GPUs
-  std::string libraries = {};            ///< first existing folder for -L, or empty
+  std::string own_ptxas = {};            ///< of its own wheel, whatever is taken; empty: none
+  std::string own_ptxas_version = {};
+  std::string libraries = {}; ///< first existing folder for -L, or empty
   std::vector<std::pair<std::string, std::string>> arch_lists = {}; ///< variable and value
   bool is_asked = false;                                            ///< named by --consumer
   bool is_runtime = false;                                          ///< compiles when it is used

@@ -1,6 +1,7 @@
 // GPU targets, options, memory and calls of CUDA that a log shows failing.
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
+#include "fit/targets.hpp"
 #include "machine/machine.hpp"
 
 #include <algorithm>
@@ -77,8 +78,7 @@ bool is_served(const Context& context, int number, const std::string& nvcc) {
   if (!version) {
     return true;
   }
-  const auto minor = Version::parse(minor_of(nvcc)).value_or(*version);
-  return known->first_cuda <= minor && (!known->last_cuda || minor <= *known->last_cuda);
+  return !fit::compiles_for(*known, known->target, *version).is_refused();
 }
 
 /// The list without what nobody here can use: the GPUs' own, else what nvcc compiles for.

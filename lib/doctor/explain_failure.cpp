@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
+#include "fit/machine.hpp"
 #include "survey/root_view.hpp"
 
 #include <algorithm>
@@ -199,13 +200,13 @@ Finding* code_of_host_headers(const Context& context, const Failure& failure, Fi
     return &finding;
   }
   const int major = major_of_header(failure.file);
-  const auto version = Version::parse(nvcc.version);
-  const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
-  const int limit = release == nullptr ? 0 : release->gcc_max;
-  const bool is_above = limit != 0 && major > limit;
+  const auto* release = release_of(context, nvcc.version);
+  const auto range = release == nullptr ? fit::CompilerRange() : fit::compilers_of(*release);
+  const bool is_above = fit::host_compiler(range, "gcc", major).is_refused();
   if (major == 0 || !(is_above || is_by_nvcc)) {
     return nullptr;
   }
+  const int limit = range.gcc_max;
   auto& finding = say(findings, RuleId::host_compiler_too_new,
                       is_above ? fmt::format("nvcc {} reads the headers of g++ {}, and accepts up "
                                              "to {}",

@@ -2,6 +2,7 @@
 // explains it, or a finding of its own when the environment shows nothing.
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
+#include "fit/targets.hpp"
 
 #include <algorithm>
 
@@ -18,6 +19,16 @@ bool is_anywhere(const Context& context, std::string_view library) {
                      [&](const auto& kit) { return kit.libraries.contains(std::string(library)); });
 }
 
+/// Whether nvcc does not compile for it any more, rather than not yet: where its version is not
+/// known, what every known release either compiled for or has dropped was there before.
+bool is_gone(const Context& context, const knowledge::Architecture& architecture) {
+  const auto nvcc = Version::parse(nvcc_in_use(context).version);
+  const auto& releases = context.releases;
+  return (nvcc && fit::still_known(architecture, *nvcc).is_refused()) ||
+         (architecture.last_cuda && !releases.empty() &&
+          fit::compare_minor(architecture.first_cuda, releases.front().minor) < 0);
+}
+
 /// Where the message alone leaves several causes open, its captures and the environment decide.
 std::string refined(const Context& context, const Hit& hit, const Findings& findings,
                     std::string id) {
@@ -30,8 +41,7 @@ std::string refined(const Context& context, const Hit& hit, const Findings& find
         return text_of(rule);
       }
     }
-    return known != nullptr && known->last_cuda && target->number() < 75 ? "architecture-removed"
-                                                                         : id;
+    return known != nullptr && is_gone(context, *known) ? "architecture-removed" : id;
   }
   if (id == "no-nvcc" && !context.snapshot.path_nvcc.empty()) {
     return text_of(RuleId::build_environment_differs);

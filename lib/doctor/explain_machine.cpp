@@ -3,6 +3,7 @@
 #include "base/strings.hpp"
 #include "doctor/explain.hpp"
 #include "doctor/packages.hpp"
+#include "fit/machine.hpp"
 #include "machine/machine.hpp"
 #include "survey/root_view.hpp"
 
@@ -176,10 +177,10 @@ std::vector<Fix> other_compilers(const Context& context, const std::string& name
   }
   const auto dash = name.rfind('-');
   const int wanted = dash == std::string::npos ? 0 : major_of(name.substr(dash + 1));
-  const auto version = Version::parse(nvcc_in_use(context).version);
-  const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
+  const auto* release = release_of(context, nvcc_in_use(context).version);
+  const auto range = release == nullptr ? fit::CompilerRange() : fit::compilers_of(*release);
   const bool is_gcc = name.find("clang") == std::string::npos;
-  if (is_gcc && wanted > 0 && (release == nullptr || wanted <= release->gcc_max)) {
+  if (is_gcc && wanted > 0 && !fit::host_compiler(range, "gcc", wanted).is_refused()) {
     fix.push_back(install_gxx(context, wanted));
   } else if (compilers.empty()) {
     fix.push_back(install_gxx(context));

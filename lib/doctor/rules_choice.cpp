@@ -2,6 +2,8 @@
 // build, none at all.
 #include "base/strings.hpp"
 #include "doctor/context.hpp"
+#include "fit/parts.hpp"
+#include "fit/targets.hpp"
 
 #include <algorithm>
 
@@ -50,7 +52,7 @@ std::optional<Need> needed_nvcc(const Context& context, const Found& found) {
     raise(first_release(context, target),
           fmt::format("{} is first compiled by CUDA {}", target.sm(),
                       first_release(context, target).value_or(Version()).text()));
-    const auto own = knowledge::least_nvcc(recipe, target);
+    const auto own = fit::least_nvcc(recipe, target);
     raise(own, fmt::format("{} wants CUDA {} for {}", found.consumer,
                            own.value_or(Version()).text(), target.sm()));
   }
@@ -63,8 +65,8 @@ bool is_sound(const survey::Toolkit& kit) {
     const auto found = kit.tools.find(name);
     return found == kit.tools.end() ? std::string() : found->second.version;
   };
-  return !kit.include.empty() && !differ(version("nvcc"), kit.cudart) &&
-         !is_older(version("ptxas"), version("cicc"));
+  return !kit.include.empty() && !is_refused(fit::minor_part, version("nvcc"), kit.cudart) &&
+         !is_refused(fit::reads_ptx, version("cicc"), version("ptxas"));
 }
 
 const survey::Toolkit* newer_tree(const Context& context, const Version& least, int major) {
@@ -135,8 +137,9 @@ void removed(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     for (const auto& target : targets_of(context, found)) {
       const auto* architecture = knowledge::find_architecture(context.architectures, target);
-      if (found.compiles != "nvcc" || architecture == nullptr || !architecture->last_cuda ||
-          !is_older(architecture->last_cuda->text(), found.nvcc_version)) {
+      const auto nvcc = Version::parse(minor_of(found.nvcc_version));
+      if (found.compiles != "nvcc" || architecture == nullptr || !nvcc ||
+          !fit::still_known(*architecture, *nvcc).is_refused()) {
         continue;
       }
       auto& finding = findings.add(RuleId::architecture_removed, target.sm());
@@ -163,7 +166,9 @@ void torch_differs(const Context& context, Findings& findings) {
         python->torch_cuda.empty() || found.nvcc_version.empty()) {
       continue;
     }
-    if (major_of(python->torch_cuda) != major_of(found.nvcc_version)) {
+    const auto torch_cuda = Version::parse(python->torch_cuda).value_or(Version());
+    const auto nvcc = Version::parse(found.nvcc_version).value_or(Version());
+    if (fit::goes_with_torch(torch_cuda, nvcc).is_refused()) {
       auto& finding = findings.add(RuleId::torch_major_differs, python->prefix);
       finding.consumers.push_back(found.consumer);
       if (!finding.evidence.empty()) {
@@ -173,8 +178,7 @@ void torch_differs(const Context& context, Findings& findings) {
                                   python->torch_cuda, found.nvcc_version);
       finding.evidence = {{python->prefix, "torch " + python->torch},
                           {found.nvcc, "nvcc " + found.nvcc_version}};
-      const auto torch = Version::parse(python->torch_cuda).value_or(Version());
-      if (const auto* fitting = newer_tree(context, torch, major_of(python->torch_cuda))) {
+      if (const auto* fitting = newer_tree(context, torch_cuda, major_of(python->torch_cuda))) {
         finding.evidence.push_back({fitting->tools.at("nvcc").path,
                                     "nvcc " + fitting->tools.at("nvcc").version + ", not taken"});
         finding.fix.push_back(by_command(use_tree(fitting->root), "a toolkit of torch's major"));
@@ -185,7 +189,7 @@ void torch_differs(const Context& context, Findings& findings) {
             by_command(install_torch(context, python->prefix, *build),
                        fmt::format("torch {}: of the toolkit's major instead", build->text())));
       }
-    } else if (differ(python->torch_cuda, found.nvcc_version)) {
+    } else if (is_refused(fit::minor_part, python->torch_cuda, found.nvcc_version)) {
       auto& finding = findings.add(RuleId::torch_minor_differs, python->prefix);
       finding.consumers.push_back(found.consumer);
       finding.cause =
@@ -292,6 +296,24 @@ void say_where_it_is(const Context& context, const survey::Toolkit& kit, Finding
   offer_own_toolkits(context, finding);
 }
 
+/// Kernels that others have compiled, of every consumer that is there and has such.
+void offer_prebuilt(const Context& context, const Found& found, Finding& finding) {
+  for (const auto& recipe : context.recipes) {
+    if (recipe.prebuilt.empty() || found.python == nullptr) {
+      continue;
+    }
+    const auto& all = found.python->distributions;
+    if (std::any_of(all.begin(), all.end(), [&](const auto& distribution) {
+          return knowledge::brings(recipe.discovery, distribution.name);
+        })) {
+      finding.fix.push_back(
+          by_command(pip_install(context, found.python->prefix, recipe.prebuilt),
+                     fmt::format("{}'s compiled kernels, of its own version: no compiler is needed",
+                                 recipe.title)));
+    }
+  }
+}
+
 void say_there_is_none(const Context& context, const Found& found, Finding& finding) {
   finding.cause =
       fmt::format("{} compiles when it is used, and there is no nvcc in any place that it "
@@ -305,12 +327,7 @@ void say_there_is_none(const Context& context, const Found& found, Finding& find
   finding.fix = {};
   offer_own_toolkits(context, finding);
   finding.fix.push_back(cukit_fix(context, finding.consumers));
-  if (found.python != nullptr &&
-      survey::find_distribution(*found.python, "flashinfer-python") != nullptr) {
-    finding.fix.push_back(by_command(
-        pip_install(context, found.python->prefix, {"flashinfer-cubin", "flashinfer-jit-cache"}),
-        "FlashInfer's compiled kernels, of its own version: no compiler is needed"));
-  }
+  offer_prebuilt(context, found, finding);
 }
 
 void no_nvcc(const Context& context, Findings& findings) {
@@ -369,10 +386,21 @@ void inactive_conda(const Context& context, Findings& findings) {
   if (!variable(context.snapshot, "CONDA_PREFIX").empty()) {
     return;
   }
+  std::vector<std::string> misled; // those that find the activated environment alone
+  for (const auto& recipe : context.recipes) {
+    if (recipe.discovery.needs_activation) {
+      misled.push_back(recipe.name);
+    }
+  }
+  const auto brings_one = [&](const std::string& package) {
+    return std::any_of(context.recipes.begin(), context.recipes.end(), [&](const auto& recipe) {
+      return recipe.discovery.needs_activation && knowledge::brings(recipe.discovery, package);
+    });
+  };
   for (const auto& python : context.snapshot.pythons) {
     const bool has_cuda = std::any_of(
-        python.conda_packages.begin(), python.conda_packages.end(), [](const auto& package) {
-          return package.first == "cupy" || package.first.starts_with("cuda-nvcc") ||
+        python.conda_packages.begin(), python.conda_packages.end(), [&](const auto& package) {
+          return brings_one(package.first) || package.first.starts_with("cuda-nvcc") ||
                  package.first.starts_with("cuda-nvrtc") || package.first == "cudatoolkit";
         });
     const bool is_in_path =
@@ -385,7 +413,7 @@ void inactive_conda(const Context& context, Findings& findings) {
                           {"CONDA_PREFIX", "not set"}};
       finding.fix = {by_command(ShellCommand({"conda", "activate", python.prefix}),
                                 "sets CONDA_PREFIX and runs the activation scripts")};
-      finding.consumers = {"cupy"};
+      finding.consumers = misled;
     }
   }
 }

@@ -173,20 +173,28 @@ std::vector<std::string> added_includes(const std::string& name, const std::stri
   return result;
 }
 
+/// The consumer whose own wheel brings this folder of headers; nullptr: none.
+const knowledge::Consumer* bundler_of(const Context& context, const std::string& folder) {
+  for (const auto& python : context.snapshot.pythons) {
+    for (const auto& recipe : context.recipes) {
+      const auto* bundle = bundle_of(&python, recipe);
+      if (bundle != nullptr && !bundle->include.empty() && bundle->include == folder) {
+        return &recipe;
+      }
+    }
+  }
+  return nullptr;
+}
+
 void foreign_flags(const Context& context, Findings& findings) {
   for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH", "CUDA_INC_PATH"}) {
     for (const auto& folder : added_includes(name, variable(context.snapshot, name))) {
       const auto* other = survey::toolkit_of(context.snapshot, folder);
-      const survey::PythonEnvironment* triton = nullptr;
-      for (const auto& python : context.snapshot.pythons) {
-        if (!python.triton_include.empty() && folder == python.triton_include) {
-          triton = &python;
-        }
-      }
+      const auto* bundler = bundler_of(context, folder);
       for (const auto& found : context.found) {
         if (found.compiles != "nvcc" || found.compiler == nullptr ||
-            (triton == nullptr && (other == nullptr || other == found.compiler ||
-                                   !differ(other->cudart, found.nvcc_version)))) {
+            (bundler == nullptr && (other == nullptr || other == found.compiler ||
+                                    !differ(other->cudart, found.nvcc_version)))) {
           continue;
         }
         auto& finding = findings.add(RuleId::flags_reach_another_toolkit, name);
@@ -194,8 +202,9 @@ void foreign_flags(const Context& context, Findings& findings) {
                                     value_or(found.nvcc_version, "of an unknown version"));
         if (finding.evidence.empty()) {
           finding.evidence = {{name, variable(context.snapshot, name)},
-                              {folder, triton != nullptr ? "headers of Triton's wheel"
-                                                         : "CUDART_VERSION " + other->cudart},
+                              {folder, bundler != nullptr
+                                           ? fmt::format("headers of {}'s wheel", bundler->title)
+                                           : "CUDART_VERSION " + other->cudart},
                               {found.nvcc, "nvcc " + found.nvcc_version}};
           finding.fix.push_back(by_command(unset_variables({name}), "nvcc finds its own headers"));
         }

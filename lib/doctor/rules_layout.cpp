@@ -1,6 +1,7 @@
 // What a tree lacks for the consumers that use it: folders, names, headers, tools.
 #include "base/strings.hpp"
 #include "doctor/packages.hpp"
+#include "model/tree_layout.hpp"
 
 #include <algorithm>
 
@@ -295,6 +296,43 @@ void dlto(const Context& context, Findings& findings) {
   }
 }
 
+using Step = knowledge::DiscoveryStep;
+
+/// The options, variables and folders among a consumer's places; what is in a wheel nobody sets.
+std::vector<std::string> places_of_libdevice(const knowledge::Consumer& recipe) {
+  std::vector<std::string> places;
+  for (const auto& step : recipe.discovery.root) {
+    if (step.kind == Step::Kind::flag) {
+      places.push_back(step.option.substr(0, step.option.find('=')));
+    } else if (step.kind == Step::Kind::variable || step.kind == Step::Kind::folder) {
+      places.push_back(step.argument);
+    }
+  }
+  return places;
+}
+
+/// A, B and C
+std::string listed(const std::vector<std::string>& items) {
+  std::string result;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    result += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
+  }
+  return result;
+}
+
+/// The first variable that leads a consumer to a root; no command: it looks at none.
+Action way_to_be_told(const knowledge::Consumer& recipe, const std::string& root) {
+  for (const auto& step : recipe.discovery.root) {
+    if (step.kind == Step::Kind::flag) {
+      return set_variable(step.argument, step.option + root);
+    }
+    if (step.kind == Step::Kind::variable) {
+      return set_variable(step.argument, root);
+    }
+  }
+  return {};
+}
+
 void libdevice(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     if (!context.recipe(found).discovery.needs_libdevice || found.compiles == "nvrtc" ||
@@ -305,21 +343,21 @@ void libdevice(const Context& context, Findings& findings) {
     const auto& kits = context.snapshot.toolkits;
     const auto other = std::find_if(kits.begin(), kits.end(), has);
     if (other == kits.end() && found.kit == nullptr && found.ptxas.empty()) {
-      continue; // no toolkit at all: XLA then compiles by the driver
+      continue; // no toolkit at all: the driver then compiles
     }
     auto& finding = findings.add(RuleId::libdevice_missing, found.consumer);
     finding.consumers = {found.consumer};
-    finding.cause =
-        "XLA looks at --xla_gpu_cuda_data_dir, /usr/local/cuda and /opt/cuda, and none has "
-        "nvvm/libdevice";
+    finding.cause = fmt::format("{} looks at {}, and none has {}", found.recipe->title,
+                                listed(places_of_libdevice(*found.recipe)), layout::k_libdevice);
     for (const auto& look : found.looked) {
       finding.evidence.push_back({look.where, look.outcome});
     }
     if (other != kits.end()) {
       finding.evidence.push_back({other->libdevice, "is there, but nobody looks"});
-      finding.fix.push_back(
-          by_command(set_variable("XLA_FLAGS", "--xla_gpu_cuda_data_dir=" + other->root),
-                     "XLA's own way to be told"));
+      if (const auto way = way_to_be_told(*found.recipe, other->root); !way.command.empty()) {
+        finding.fix.push_back(
+            by_command(way, fmt::format("{}'s own way to be told", found.recipe->title)));
+      }
     }
     finding.fix.push_back(cukit_fix(context, finding.consumers));
   }

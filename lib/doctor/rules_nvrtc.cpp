@@ -2,6 +2,7 @@
 // the first place that has it, and these need not be of one release.
 #include "base/strings.hpp"
 #include "doctor/context.hpp"
+#include "fit/parts.hpp"
 
 #include <algorithm>
 
@@ -72,7 +73,8 @@ void nvrtc_headers(const Context& context, Findings& findings) {
   for (const auto& found : context.found) {
     const auto* library =
         found.compiles == "nvrtc" ? part_of(context, found, nvrtc_minor) : nullptr;
-    if (library == nullptr || !differ(nvrtc_minor(*library), found.headers_version)) {
+    if (library == nullptr ||
+        !is_refused(fit::minor_part, nvrtc_minor(*library), found.headers_version)) {
       continue;
     }
     const auto minor = nvrtc_minor(*library);

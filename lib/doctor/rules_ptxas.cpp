@@ -2,6 +2,7 @@
 // GPUs.
 #include "base/strings.hpp"
 #include "doctor/context.hpp"
+#include "fit/targets.hpp"
 
 #include <algorithm>
 
@@ -9,17 +10,8 @@ namespace cukit::doctor {
 
 namespace {
 
-/// Whether a ptxas assembles for a target. What the consumers ask for carries the letter a from 9.0
-/// on.
-bool assembles(const Context& context, const Version& ptxas, GpuTarget target) {
-  if (target.major >= 9 && target.suffix == 0) {
-    target.suffix = 'a';
-  }
-  const auto first = first_release(context, target);
-  const auto* architecture = knowledge::find_architecture(context.architectures, target);
-  const bool is_gone = architecture != nullptr && architecture->last_cuda &&
-                       is_older(architecture->last_cuda->text(), ptxas.text());
-  return !is_gone && (!first || !(ptxas < *first));
+bool assembles(const Context& context, const Version& ptxas, const GpuTarget& target) {
+  return !fit::assembles_for(context.architectures, target, ptxas).is_refused();
 }
 
 /// The first of the GPUs that a ptxas does not know; an unreadable version is taken to know all.
@@ -46,8 +38,7 @@ std::string known_to(const Context& context, const GpuTarget& target) {
 }
 
 bool accepts(const Found* found, const Version& ptxas) {
-  return found == nullptr || !found->recipe->takes_ptxas ||
-         found->recipe->takes_ptxas->contains(ptxas, true);
+  return found == nullptr || !fit::accepts_ptxas(*found->recipe, ptxas).is_refused();
 }
 
 /// A toolkit here whose ptxas knows the GPU, and which the consumer accepts; nullptr: none.
@@ -93,7 +84,7 @@ Fix point_at(const Found& found, const survey::Toolkit& kit) {
   }
   std::vector<ShellVariable> variables{{.name = found.ptxas_variable, .value = path}};
   for (const auto& variable : found.recipe->environment) {
-    if (variable.value == "{tree}/bin/ptxas" && variable.name != found.ptxas_variable &&
+    if (knowledge::names_ptxas(variable) && variable.name != found.ptxas_variable &&
         !is_beyond_shells(variable.name)) {
       variables.push_back({.name = variable.name, .value = path});
     }
@@ -113,19 +104,6 @@ void offer_own(const Context& context, const Found& found, Finding& finding) {
                                                : by_command(unset_variables({name}), effect));
 }
 
-/// The consumer's own ptxas, when no variable named another.
-const survey::Tool* own_ptxas(const Found& found) {
-  if (found.python == nullptr || found.python->triton.empty()) {
-    return nullptr;
-  }
-  const auto& tools = found.python->triton;
-  const auto second = tools.find("ptxas-blackwell");
-  const auto first = tools.find("ptxas");
-  return found.is_second_ptxas && second != tools.end() ? &second->second
-         : first != tools.end()                         ? &first->second
-                                                        : nullptr;
-}
-
 /// The variable for older GPUs is set, and the one that counts is not.
 bool is_other_variable(const Context& context, const Found& found) {
   return found.is_second_ptxas && !found.first_ptxas_variable.empty() &&
@@ -134,9 +112,8 @@ bool is_other_variable(const Context& context, const Found& found) {
 }
 
 void ptxas_of_consumers(const Context& context, Findings& findings) {
-  constexpr int k_first_of_second = 10; // compute capability
   for (const auto& found : context.found) {
-    const int least_major = found.is_second_ptxas ? k_first_of_second : 0;
+    const int least_major = found.is_second_ptxas ? knowledge::k_second_ptxas_major : 0;
     const auto target = found.compiles == "ptxas"
                             ? unknown_target(context, found.ptxas_version, least_major)
                             : std::nullopt;
@@ -162,9 +139,8 @@ void ptxas_of_consumers(const Context& context, Findings& findings) {
                                 ? start_with(found.ptxas_variable, set, effect)
                                 : by_command(set_variable(found.ptxas_variable, set), effect));
     } else {
-      const auto* own = own_ptxas(found);
-      if (own != nullptr && own->path != found.ptxas &&
-          !unknown_target(context, own->version, least_major)) {
+      if (!found.own_ptxas.empty() && found.own_ptxas != found.ptxas &&
+          !unknown_target(context, found.own_ptxas_version, least_major)) {
         offer_own(context, found, finding);
       }
       if (const auto* kit = tree_with_ptxas_for(context, &found, *target)) {

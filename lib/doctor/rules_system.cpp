@@ -1,6 +1,7 @@
 // The host around a toolkit: C++ compiler, C library, driver.
 #include "base/strings.hpp"
 #include "doctor/packages.hpp"
+#include "fit/machine.hpp"
 #include "machine/machine.hpp"
 
 #include <algorithm>
@@ -58,13 +59,14 @@ const survey::HostCompiler* taken_compiler(const survey::Snapshot& snapshot,
   return snapshot.compilers.empty() ? nullptr : &snapshot.compilers.front();
 }
 
-int gcc_limit(const Context& context, const UsedTree& tree) {
-  if (tree.kit->gcc_max > 0) {
-    return tree.kit->gcc_max;
+/// What the headers themselves say; where they do not of gcc, what is known of their release.
+fit::CompilerRange accepted_by(const Context& context, const UsedTree& tree) {
+  fit::CompilerRange range{.gcc_max = tree.kit->gcc_max, .clang_max = tree.kit->clang_below - 1};
+  const auto* release = release_of(context, tree.nvcc->version);
+  if (range.gcc_max <= 0 && release != nullptr) {
+    range.gcc_max = fit::compilers_of(*release).gcc_max;
   }
-  const auto version = Version::parse(tree.nvcc->version);
-  const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
-  return release == nullptr ? 0 : release->gcc_max;
+  return range;
 }
 
 void cut_short(const Context& context, Findings& findings) {
@@ -108,10 +110,11 @@ void compiler_too_new(const Context& context, Findings& findings) {
   const int major = major_of(compiler->version);
   for (const auto& tree : trees_with_nvcc(context)) {
     const bool is_gcc = compiler->kind == "gcc";
-    const int limit = is_gcc ? gcc_limit(context, tree) : tree.kit->clang_below - 1;
-    if (limit <= 0 || major <= limit) {
+    const auto range = accepted_by(context, tree);
+    if (!fit::host_compiler(range, is_gcc ? "gcc" : "clang", major).is_refused()) {
       continue;
     }
+    const int limit = is_gcc ? range.gcc_max : range.clang_max;
     auto& finding = findings.add(RuleId::host_compiler_too_new, tree.kit->real);
     finding.cause =
         fmt::format("{} {} ({}) is newer than CUDA {} accepts: up to {}", compiler->kind,
@@ -136,45 +139,61 @@ void compiler_too_new(const Context& context, Findings& findings) {
   }
 }
 
-void glibc(const Context& context, Findings& findings) {
+/// Whether a look at headers found that the C library declares a function, and that CUDA's own
+/// agree; a function that nobody looks for in headers is judged by versions alone.
+struct DeclaredFunction {
+  std::string_view name;
+  bool survey::Snapshot::*in_libm;
+  bool survey::Toolkit::*is_ready;
+};
+constexpr DeclaredFunction k_looked_for[] = {
+    {"cospi", &survey::Snapshot::libm_has_cospi, &survey::Toolkit::cospi_is_ready},
+    {"rsqrt", &survey::Snapshot::libm_has_rsqrt, &survey::Toolkit::rsqrt_is_ready}};
+
+bool clashes(const Context& context, const survey::Toolkit& kit,
+             const knowledge::CLibraryClash& clash) {
   const auto glibc = Version::parse(context.snapshot.glibc);
-  const auto reaches = [&](const char* version) {
-    return glibc && *glibc >= Version::parse(version).value_or(Version());
-  };
-  const bool has_cospi = context.snapshot.libm_has_cospi || reaches("2.41");
-  const bool has_rsqrt = context.snapshot.libm_has_rsqrt || reaches("2.42");
+  const bool reaches = glibc && *glibc >= clash.glibc;
+  for (const auto& function : k_looked_for) {
+    const auto& names = clash.functions;
+    if (std::find(names.begin(), names.end(), function.name) != names.end()) {
+      return (context.snapshot.*function.in_libm || reaches) && !(kit.*function.is_ready);
+    }
+  }
+  const auto cuda = Version::parse(kit.cudart);
+  return reaches && cuda && fit::c_library_clash(context.limits, *cuda, *glibc) == &clash;
+}
+
+void glibc(const Context& context, Findings& findings) {
   for (const auto& tree : trees_with_nvcc(context)) {
-    const bool is_cospi = has_cospi && !tree.kit->cospi_is_ready;
-    const bool is_rsqrt = has_rsqrt && !tree.kit->rsqrt_is_ready;
-    if (!is_cospi && !is_rsqrt) {
+    // the oldest clash is told, the newest tells which CUDA ends all
+    const knowledge::CLibraryClash* oldest = nullptr;
+    const knowledge::CLibraryClash* newest = nullptr;
+    for (const auto& clash : context.limits.c_library) {
+      if (clashes(context, *tree.kit, clash)) {
+        newest = newest == nullptr ? &clash : newest;
+        oldest = &clash;
+      }
+    }
+    if (oldest == nullptr) {
       continue;
     }
+    auto functions = oldest->functions;
+    std::sort(functions.begin(), functions.end());
     auto& finding = findings.add(RuleId::glibc_too_new, tree.kit->real);
     finding.cause = fmt::format(
         "glibc {} declares {}, and so does crt/math_functions.h of CUDA {}, without noexcept",
-        value_or(context.snapshot.glibc, "here"), is_cospi ? "cospi and sinpi" : "rsqrt",
+        value_or(context.snapshot.glibc, "here"), join(functions, " and "),
         minor_of(tree.nvcc->version));
     finding.evidence = {
         {"glibc", value_or(context.snapshot.glibc, "its bits/mathcalls.h declares them")},
         {tree.kit->include + "/crt/math_functions.h",
          "declares them without an exception specification"}};
     weigh(finding, tree.users);
-    finding.fix = {
-        cukit_fix(context, tree.users),
-        by_hand(is_cospi && !is_rsqrt ? "install CUDA 13.0 or newer" : "install CUDA 13.2 or newer",
-                "its headers agree with this C library")};
+    finding.fix = {cukit_fix(context, tree.users),
+                   by_hand(fmt::format("install CUDA {} or newer", newest->cuda.text()),
+                           "its headers agree with this C library")};
   }
-}
-
-/// The newest CUDA that the driver itself is of.
-const knowledge::Release* driver_release(const Context& context) {
-  const knowledge::Release* best = nullptr;
-  for (const auto& release : context.releases) {
-    if (context.driver && release.driver_branch <= context.driver->major()) {
-      best = &release;
-    }
-  }
-  return best;
 }
 
 void driver_floor(const Context& context, Findings& findings) {
@@ -184,9 +203,10 @@ void driver_floor(const Context& context, Findings& findings) {
   // what a compiler makes harms its users; what is installed, everybody
   const auto check = [&](const std::string& cuda, const std::string& who, const std::string& path,
                          const std::vector<std::string>& users = {}) {
-    const auto version = Version::parse(cuda);
-    const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
-    if (release == nullptr || context.driver->major() >= release->driver_floor) {
+    const auto* release = release_of(context, cuda);
+    const auto fit =
+        release == nullptr ? fit::Fit() : fit::runs_on_driver(*release, *context.driver);
+    if (!fit.is_refused()) {
       return;
     }
     auto& finding = findings.add(RuleId::driver_too_old);
@@ -197,12 +217,12 @@ void driver_floor(const Context& context, Findings& findings) {
     if (finding.cause.empty()) {
       finding.cause = fmt::format("the driver is {}, {} of CUDA {} needs {} or newer",
                                   machine::driver_text(*context.driver), who, release->minor.text(),
-                                  release->driver_floor);
+                                  fit.version.text());
     }
     finding.evidence.push_back({"driver", machine::driver_text(*context.driver)});
     finding.evidence.push_back({path, who + ", CUDA " + cuda});
     finding.fix = {
-        by_hand(fmt::format("install a driver of branch {} or newer", release->driver_floor),
+        by_hand(fmt::format("install a driver of branch {} or newer", fit.version.text()),
                 "runs this CUDA major"),
         by_hand("install wheels of the driver's own CUDA major (torch from PyTorch's cu12 index, "
                 "cuda-python 12)",
@@ -227,15 +247,16 @@ void driver_floor(const Context& context, Findings& findings) {
 }
 
 void driver_ptx(const Context& context, Findings& findings) {
-  const auto* own = driver_release(context);
+  const auto* own =
+      context.driver ? fit::cuda_of_driver(context.releases, *context.driver) : nullptr;
   if (own == nullptr) {
     return;
   }
   for (const auto& tree : trees_with_nvcc(context)) {
-    const auto version = Version::parse(tree.nvcc->version);
-    const auto* release = version ? knowledge::find_release(context.releases, *version) : nullptr;
-    if (release == nullptr || tree.users.empty() || !(own->ptx < release->ptx) ||
-        context.driver->major() < release->driver_floor) {
+    const auto* release = release_of(context, tree.nvcc->version);
+    if (release == nullptr || tree.users.empty() ||
+        !fit::ptx_on_driver(*release, *own).is_refused() ||
+        fit::runs_on_driver(*release, *context.driver).is_refused()) {
       continue;
     }
     auto& finding = findings.add(RuleId::driver_older_than_ptx, tree.kit->real);

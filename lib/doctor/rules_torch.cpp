@@ -1,5 +1,6 @@
 // What torch's own wheel can do, whatever toolkit stands beside it.
 #include "doctor/context.hpp"
+#include "fit/machine.hpp"
 
 #include <algorithm>
 
@@ -30,7 +31,8 @@ fit::TorchName build_of(const survey::PythonEnvironment& python) {
 
 bool driver_runs(const Context& context, const Version& cuda) {
   const auto* release = knowledge::find_release(context.releases, cuda);
-  return !context.driver || release == nullptr || context.driver->major() >= release->driver_floor;
+  return !context.driver || release == nullptr ||
+         !fit::runs_on_driver(*release, *context.driver).is_refused();
 }
 
 /// Not older than what is there, so that what is built on it has a chance to go on working.

@@ -1,6 +1,9 @@
 // Parts of one tree that must belong together: nvcc, headers, cicc, ptxas, nvlink, crt, CCCL.
 #include "base/strings.hpp"
 #include "doctor/packages.hpp"
+#include "fit/parts.hpp"
+#include "model/tree_layout.hpp"
+#include "survey/root_view.hpp"
 
 #include <algorithm>
 
@@ -11,6 +14,10 @@ namespace {
 std::string owner(const survey::Toolkit& kit, const char* dist) {
   const auto found = kit.owners.find(dist);
   return found == kit.owners.end() ? std::string() : found->second;
+}
+
+std::string path_in(const survey::Toolkit& kit, std::string_view place) {
+  return fmt::format("{}/{}", kit.root, place);
 }
 
 std::string version_of(const survey::Toolkit& kit, const char* tool) {
@@ -93,7 +100,7 @@ void linked_alone(const Context& context, Findings& findings) {
 
 void headers(const Context& context, Findings& findings) {
   for (const auto& tree : trees_with_nvcc(context)) {
-    if (!differ(tree.nvcc->version, tree.kit->cudart)) {
+    if (!is_refused(fit::minor_part, tree.nvcc->version, tree.kit->cudart)) {
       continue;
     }
     auto& finding = findings.add(RuleId::headers_differ, tree.kit->real);
@@ -119,8 +126,7 @@ void headers(const Context& context, Findings& findings) {
 
 /// PTX that cicc of a release writes, or that ptxas of it reads at most.
 std::string ptx_of(const Context& context, const std::string& version) {
-  const auto parsed = Version::parse(version);
-  const auto* release = parsed ? knowledge::find_release(context.releases, *parsed) : nullptr;
+  const auto* release = release_of(context, version);
   return release == nullptr ? std::string() : release->ptx.text();
 }
 
@@ -134,7 +140,7 @@ void cicc(const Context& context, Findings& findings) {
     if (ptxas_version.empty()) {
       ptxas_version = tree.nvcc->version;
     }
-    if (!is_older(ptxas_version, cicc_version)) {
+    if (!is_refused(fit::reads_ptx, cicc_version, ptxas_version)) {
       continue;
     }
     auto& finding = findings.add(RuleId::cicc_differs, tree.kit->real);
@@ -145,26 +151,24 @@ void cicc(const Context& context, Findings& findings) {
     const auto tool = tree.kit->tools.find("cicc");
     finding.evidence = {
         {tool == tree.kit->tools.end() ? "nvidia-nvvm" : tool->second.path, "cicc " + cicc_version},
-        {tree.kit->root + "/bin/ptxas", "ptxas " + ptxas_version}};
+        {path_in(*tree.kit, layout::k_ptxas), "ptxas " + ptxas_version}};
     weigh(finding, tree.users);
     add_match_fix(context, *tree.kit, finding);
   }
 }
 
 /// Arguments that the stubs of a release pass to __cudaLaunch; 0: not known.
-int expected_arguments(const std::string& nvcc) {
-  const auto minor = minor_of(nvcc);
-  if (minor == "13.0") {
-    return 2;
-  }
-  return minor.empty() || minor == "13.1" ? 0 : 1;
+int expected_arguments(const Context& context, const std::string& nvcc) {
+  const auto minor = Version::parse(minor_of(nvcc));
+  return minor ? fit::launch_arguments(*minor, context.limits) : 0;
 }
 
 void crt(const Context& context, Findings& findings) {
   for (const auto& tree : trees_with_nvcc(context)) {
     const auto dist = owner(*tree.kit, "nvidia-cuda-crt");
-    const int expected = expected_arguments(tree.nvcc->version);
-    const bool is_other_dist = is_wheel_tree(*tree.kit) && differ(dist, tree.nvcc->version);
+    const int expected = expected_arguments(context, tree.nvcc->version);
+    const bool is_other_dist =
+        is_wheel_tree(*tree.kit) && is_refused(fit::minor_part, tree.nvcc->version, dist);
     const bool is_other_call =
         expected != 0 && tree.kit->launch_arguments != 0 && tree.kit->launch_arguments != expected;
     if (!is_other_dist && !is_other_call) {
@@ -262,11 +266,10 @@ void cccl_mixed(const Context& context, Findings& findings) {
 
 void cccl_older(const Context& context, Findings& findings) {
   for (const auto& tree : trees_with_nvcc(context)) {
-    const auto parsed = Version::parse(tree.nvcc->version);
-    const auto* release = parsed ? knowledge::find_release(context.releases, *parsed) : nullptr;
-    // before 2.2 the three libraries had numbers of their own
-    if (release == nullptr || release->cccl < Version::parse("2.2").value_or(Version()) ||
-        !is_older(tree.kit->cccl, release->cccl.text())) {
+    const auto* release = release_of(context, tree.nvcc->version);
+    const auto cccl = Version::parse(minor_of(tree.kit->cccl));
+    if (release == nullptr || !cccl ||
+        !fit::cccl_found(release->cccl, *cccl, context.limits).is_refused()) {
       continue;
     }
     auto& finding = findings.add(RuleId::cccl_older, tree.kit->real);
@@ -283,13 +286,13 @@ void nvlink(const Context& context, Findings& findings) {
   for (const auto& tree : trees_with_nvcc(context)) {
     const auto ptxas = version_of(*tree.kit, "ptxas");
     const auto linker = version_of(*tree.kit, "nvlink");
-    if (!differ(ptxas, linker)) {
+    if (!is_refused(fit::linker_of_minor, ptxas, linker)) {
       continue;
     }
     auto& finding = findings.add(RuleId::nvlink_differs, tree.kit->real);
     finding.cause = fmt::format("ptxas is {}, nvlink is {}", ptxas, linker);
-    finding.evidence = {{tree.kit->root + "/bin/ptxas", ptxas},
-                        {tree.kit->root + "/bin/nvlink", linker}};
+    finding.evidence = {{path_in(*tree.kit, layout::k_ptxas), ptxas},
+                        {path_in(*tree.kit, layout::k_nvlink), linker}};
     weigh(finding, tree.users);
     add_reinstall(context, *tree.kit, "nvidia-cuda-nvcc", finding);
     add_match_fix(context, *tree.kit, finding);
@@ -301,15 +304,16 @@ void parts(const Context& context, Findings& findings) {
     if (tree.nvcc->wraps.empty() && tree.kit->tools.size() < 2 && tree.kit->include.empty()) {
       continue; // a lone nvcc is another rule's business
     }
-    for (const char* name : {"ptxas", "cicc", "cudafe++", "fatbinary"}) {
+    for (const auto place :
+         {layout::k_ptxas, layout::k_cicc, layout::k_cudafe, layout::k_fatbinary}) {
+      const std::string name(survey::name_of(place));
       if (tree.kit->tools.contains(name)) {
         continue;
       }
-      const bool is_ptxas = std::string_view(name) == "ptxas";
+      const bool is_ptxas = place == layout::k_ptxas;
       const auto& others = context.snapshot.path_ptxas;
       auto& finding = findings.add(RuleId::part_missing, tree.kit->real);
-      const auto where = std::string_view(name) == "cicc" ? "/nvvm/bin/" : "/bin/";
-      finding.evidence.push_back({tree.kit->root + where + name, "not there"});
+      finding.evidence.push_back({path_in(*tree.kit, place), "not there"});
       if (is_ptxas && !others.empty()) {
         const auto* other = tool_at(context.snapshot, others.front());
         finding.evidence.push_back(
@@ -323,8 +327,7 @@ void parts(const Context& context, Findings& findings) {
       weigh(finding, tree.users);
       if (finding.fix.empty()) {
         add_reinstall(context, *tree.kit,
-                      std::string_view(name) == "cicc" ? "nvidia-nvvm" : "nvidia-cuda-nvcc",
-                      finding);
+                      place == layout::k_cicc ? "nvidia-nvvm" : "nvidia-cuda-nvcc", finding);
         add_match_fix(context, *tree.kit, finding);
       }
     }

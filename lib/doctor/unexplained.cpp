@@ -80,6 +80,9 @@ void tell_name(const Context& context, const Failure& failure, Known& known) {
   }
 }
 
+/// Whose lines name the CUDA compiler and toolkit, in small letters.
+constexpr const char* k_builder = "cmake";
+
 std::string lowered_text(const buildlog::Facts& facts) {
   std::string text;
   const auto add = [&](const std::string& more) { text += lower(more) + "\n"; };
@@ -103,7 +106,8 @@ std::string lowered_text(const buildlog::Facts& facts) {
     add(phrase.text);
   }
   for (const auto& version : facts.versions) {
-    add(version.what == "CUDA compiler" || version.what == "CUDA toolkit" ? "cmake" : version.what);
+    add(version.what == "CUDA compiler" || version.what == "CUDA toolkit" ? k_builder
+                                                                          : version.what);
   }
   std::replace(text.begin(), text.end(), '_', '-');
   return text;
@@ -146,8 +150,8 @@ void doubt_involved(const Context& context, std::vector<Found>& consumers) {
   const auto text = lowered_text(context.log.facts);
   const auto is_involved = [&](const Found& found) {
     const auto& present = context.recipe(found).discovery.present;
-    if (found.consumer == "cmake") {
-      return text.find("cmake") != std::string::npos || text.find("make[") != std::string::npos;
+    if (is_any_build(found)) {
+      return text.find(k_builder) != std::string::npos || text.find("make[") != std::string::npos;
     }
     auto names = present;
     names.push_back(found.consumer);

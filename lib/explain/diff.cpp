@@ -260,10 +260,11 @@ private:
 
   /// The C libraries at which the headers of some release stop compiling.
   void c_library() {
-    for (const auto* text : {"2.41", "2.42"}) {
-      const auto glibc = Version::parse(text);
-      const auto old_verdict = rules::c_library(from_.release, *glibc);
-      const auto new_verdict = rules::c_library(to_.release, *glibc);
+    const auto& clashes = facts_.limits->c_library;
+    for (auto clash = clashes.rbegin(); clash != clashes.rend(); ++clash) { // the oldest first
+      const auto text = clash->glibc.text();
+      const auto old_verdict = rules::c_library(*facts_.limits, from_.release, clash->glibc);
+      const auto new_verdict = rules::c_library(*facts_.limits, to_.release, clash->glibc);
       if (old_verdict.has_value() != new_verdict.has_value()) {
         add(fmt::format("glibc {}", text), old_verdict ? "refused" : "works",
             new_verdict ? "refused" : "works", (old_verdict ? old_verdict : new_verdict)->reason,

@@ -1,5 +1,6 @@
 #include "explain/matrix.hpp"
 
+#include "fit/machine.hpp"
 #include "resolve/facts.hpp"
 #include "resolve/rules.hpp"
 
@@ -19,7 +20,7 @@ ServiceMatrix::Release column(const knowledge::Release& release, const Facts& fa
                                 .driver_floor = release.driver_floor,
                                 .driver_branch = release.driver_branch};
   if (driver) {
-    const auto* own = rules::cuda_of_driver(*facts.releases, *driver);
+    const auto* own = fit::cuda_of_driver(*facts.releases, *driver);
     result.starts = !rules::driver_floor(release, *driver);
     result.takes_ptx = result.starts && own != nullptr && !rules::ptx_of_driver(release, *own);
   }

@@ -2,6 +2,8 @@
 
 #include "base/strings.hpp"
 #include "explain/diff.hpp"
+#include "lock/placement.hpp"
+#include "model/tree_layout.hpp"
 #include "resolve/facts.hpp"
 #include "resolve/rules.hpp"
 
@@ -231,7 +233,7 @@ private:
     } else if (component.name == resolve::k_nvjitlink) {
       add(label, fmt::format("nvJitLink has nvcc's minor; it is the one of CUDA {}", release),
           rules::k_jit_linker.source);
-    } else if (resolve::has_minor_of_nvcc(component.name)) {
+    } else if (component.has_minor_of_nvcc) {
       add(label,
           fmt::format("headers and libraries have nvcc's minor; it is the one of CUDA {}", release),
           rules::k_runtime_minor.source);
@@ -258,9 +260,9 @@ private:
     } else if (!artifact.take.empty()) {
       add("taken", join(artifact.take, ", "));
     }
-    const auto is_ptxas = [](const std::string& path) { return path == "bin/ptxas"; };
-    if (std::any_of(artifact.leave.begin(), artifact.leave.end(), is_ptxas)) {
-      add("left out", "bin/ptxas and bin/nvlink: newer ones stand in for them");
+    if (lock::takes_ptxas(artifact.leave)) {
+      add("left out", fmt::format("{} and {}: newer ones stand in for them", layout::k_ptxas,
+                                  layout::k_nvlink));
     }
   }
 

@@ -1,7 +1,8 @@
 #include "base/strings.hpp"
+#include "explain/why.hpp"
+#include "fit/targets.hpp"
 #include "resolve/facts.hpp"
 #include "resolve/rules.hpp"
-#include "explain/why.hpp"
 
 #include <algorithm>
 #include <set>
@@ -110,7 +111,7 @@ private:
     }
     for (const auto& name : names) {
       const auto* consumer = facts_.consumer(name);
-      const auto least = consumer == nullptr ? std::nullopt : knowledge::least_nvcc(*consumer, gpu);
+      const auto least = consumer == nullptr ? std::nullopt : fit::least_nvcc(*consumer, gpu);
       if (least) {
         const bool fits = !rules::consumer_minimum(*consumer, gpu, lock_.release);
         holds = holds && fits;

@@ -1,6 +1,7 @@
 #include "exports/environment.hpp"
 
 #include "base/strings.hpp"
+#include "fit/targets.hpp"
 #include "knowledge/arch_list.hpp"
 
 #include <algorithm>
@@ -51,11 +52,11 @@ public:
     const auto known = request_.versions.find(newest.name);
     const auto& consumer = knowledge::at_version(
         newest, known == request_.versions.end() ? std::nullopt : std::optional(known->second));
-    const bool takes_ptxas = !consumer.takes_ptxas || !request_.ptxas ||
-                             consumer.takes_ptxas->contains(*request_.ptxas, true);
+    const bool takes_ptxas =
+        !request_.ptxas || !fit::accepts_ptxas(consumer, *request_.ptxas).is_refused();
     for (const auto& variable : consumer.environment) {
       if ((variable.joins == Joins::nothing || contains(request_.named, consumer.name)) &&
-          (takes_ptxas || variable.value != "{tree}/bin/ptxas")) {
+          (takes_ptxas || !knowledge::names_ptxas(variable))) {
         add(variable);
       }
     }

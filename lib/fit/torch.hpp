@@ -2,6 +2,7 @@
 // recipes/knowledge/torch-releases.yaml; what is not known there is said as unknown, never guessed.
 #pragma once
 
+#include "fit/answer.hpp"
 #include "knowledge/knowledge.hpp"
 
 #include <string>
@@ -19,8 +20,6 @@ struct TorchName {
   static TorchName parse(std::string_view text);
   [[nodiscard]] std::string text() const;
 };
-
-enum class Answer { yes, no, unknown };
 
 using TorchReleases = std::vector<knowledge::TorchRelease>;
 

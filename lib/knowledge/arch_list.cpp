@@ -11,8 +11,8 @@ namespace {
 /// A target as a consumer writes it; empty: it has no name for it.
 std::string spelled(GpuTarget gpu, const std::string& style) {
   if (style == "family" && gpu.suffix == 0) {
-    // As FlashInfer names them itself: 9.0 and later need their own features; sm_120 has the family
-    // form.
+    // As builders of kernels name them: 9.0 and later need their own features; sm_120 has the
+    // family form.
     if (gpu.major == 12 && gpu.minor == 0) {
       gpu.suffix = 'f';
     } else if (gpu.major >= 9) {

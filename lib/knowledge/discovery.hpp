@@ -25,6 +25,9 @@ struct DiscoveryStep {
   std::string option; ///< of a flag: --xla_gpu_cuda_data_dir=
 };
 
+/// From this compute capability on consumers with a second ptxas run that one.
+inline constexpr int k_second_ptxas_major = 10;
+
 struct Discovery {
   std::vector<std::string> present; ///< distributions that bring the consumer, * at the end for any
                                     ///< rest; none: a compiler does
@@ -42,8 +45,9 @@ struct Discovery {
   std::vector<std::string> tools;             ///< programs that must be in the root's bin
   std::string gate;                           ///< a program that must be in PATH
   std::string gate_variable;                  ///< set: then it need not be
-  bool is_checked = false; ///< a root that does not exist is passed over instead of taken
-  bool is_runtime = false; ///< compiles when it is used, not only when it is installed
+  bool is_checked = false;       ///< a root that does not exist is passed over instead of taken
+  bool is_runtime = false;       ///< compiles when it is used, not only when it is installed
+  bool needs_activation = false; ///< of conda's environments it finds the activated one alone
   bool needs_libdevice = false;
   bool has_torch_major = false;        ///< nvcc's major must be torch's
   bool includes_cccl = false;          ///< its kernels include CCCL or cooperative groups

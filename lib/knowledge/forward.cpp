@@ -22,8 +22,9 @@ bool ForwardCompatibility::allows(const GpuTarget& target, std::string_view name
 Result<ForwardCompatibility> forward_compatibility(const Knowledge& knowledge) {
   const std::string file = "knowledge/forward.yaml";
   CUKIT_TRY_ASSIGN(const auto text, knowledge.read(file));
-  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, file));
-  text::Mistakes mistakes(file);
+  CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, knowledge.display(file)));
+  CUKIT_TRY_ASSIGN(const auto* architectures, knowledge.architectures());
+  text::Mistakes mistakes(knowledge.display(file));
   ForwardCompatibility result;
   {
     text::Fields fields(root, mistakes, "the file");
@@ -31,6 +32,10 @@ Result<ForwardCompatibility> forward_compatibility(const Knowledge& knowledge) {
     for (const auto* node : fields.texts("targets")) {
       if (const auto target = fields.parse_node(
               *node, [](const std::string& value) { return GpuTarget::parse(value); })) {
+        if (find_architecture(*architectures, *target) == nullptr) {
+          mistakes.add(node->at, fmt::format("there is no GPU of compute capability `{}`",
+                                             printable(node->scalar)));
+        }
         result.targets.push_back(*target);
       }
     }

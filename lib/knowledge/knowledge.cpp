@@ -1,5 +1,6 @@
 #include "knowledge/knowledge.hpp"
 
+#include "knowledge/limits.hpp"
 #include "knowledge/parse.hpp"
 #include "knowledge/recipes.hpp"
 
@@ -27,6 +28,7 @@ struct Knowledge::State {
   Lazy<Groups> groups;
   Lazy<std::vector<Consumer>> consumers;
   Lazy<CommonVariables> variables;
+  Lazy<Limits> limits;
   Lazy<std::vector<PyTorch>> pytorch;
   Lazy<std::map<std::string, Sha256>> pins;
   Lazy<std::vector<ReleaseTable>> tables;
@@ -110,10 +112,11 @@ Result<const std::vector<Product>*> Knowledge::products() const {
 }
 
 Result<const std::vector<Component>*> Knowledge::components() const {
-  return state_->lazily(state_->components, [&] {
+  return state_->lazily(state_->components, [&]() -> Result<std::vector<Component>> {
+    CUKIT_TRY_ASSIGN(const auto known, component_names());
     return state_->parse_folder<Component>(
-        "components", [](const auto& text, const auto& display, const auto& name) {
-          return parse_component(text, display, name);
+        "components", [&](const auto& text, const auto& display, const auto& name) {
+          return parse_component(text, display, name, known);
         });
   });
 }
@@ -125,8 +128,12 @@ Result<const std::vector<LeastGlibc>*> Knowledge::least_glibc() const {
 }
 
 Result<const Groups*> Knowledge::groups() const {
-  return state_->lazily(state_->groups,
-                        [&] { return state_->parse_file("knowledge/groups.yaml", parse_groups); });
+  return state_->lazily(state_->groups, [&]() -> Result<Groups> {
+    const std::string file = "knowledge/groups.yaml";
+    CUKIT_TRY_ASSIGN(const auto known, component_names());
+    CUKIT_TRY_ASSIGN(const auto text, read(file));
+    return parse_groups(text, display(file), known);
+  });
 }
 
 Result<const CommonVariables*> Knowledge::variables() const {
@@ -135,12 +142,18 @@ Result<const CommonVariables*> Knowledge::variables() const {
   });
 }
 
+Result<const Limits*> Knowledge::limits() const {
+  return state_->lazily(state_->limits,
+                        [&] { return state_->parse_file("knowledge/limits.yaml", parse_limits); });
+}
+
 Result<const std::vector<Consumer>*> Knowledge::consumers() const {
   return state_->lazily(state_->consumers, [&]() -> Result<std::vector<Consumer>> {
     CUKIT_TRY_ASSIGN(const auto* groups_known, groups());
+    CUKIT_TRY_ASSIGN(const auto known, component_names());
     return state_->parse_folder<Consumer>(
         "consumers", [&](const auto& text, const auto& display, const auto& name) {
-          return parse_consumer(text, display, name, *groups_known);
+          return parse_consumer(text, display, name, *groups_known, known);
         });
   });
 }
@@ -185,6 +198,10 @@ Result<std::vector<std::string>> Knowledge::component_names() const {
 
 Result<std::vector<std::string>> Knowledge::consumer_names() const {
   return state_->names("consumers");
+}
+
+std::string Knowledge::display(const std::string& path) const {
+  return state_->recipes.display(path);
 }
 
 Result<std::string> Knowledge::read(const std::string& path) const {
@@ -236,18 +253,6 @@ const Consumer& at_version(const Consumer& consumer, const std::optional<Version
     }
   }
   return consumer;
-}
-
-std::optional<Version> least_nvcc(const Consumer& consumer, const GpuTarget& target) {
-  for (const auto& key :
-       {target.plain().dotted(), fmt::format("{}.x", target.major), std::string("any")}) {
-    const auto found = consumer.minimum.find(key);
-    if (found != consumer.minimum.end()) {
-      // The recipe's reader has seen to it that it is a version.
-      return Version::parse(found->second).value_or(Version());
-    }
-  }
-  return std::nullopt;
 }
 
 } // namespace cukit::knowledge

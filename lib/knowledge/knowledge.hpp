@@ -18,6 +18,8 @@
 
 namespace cukit::knowledge {
 
+struct Limits; // knowledge/limits.hpp
+
 /// A CUDA minor release (13.0): what all its patch releases share.
 struct Release {
   Version minor;         ///< 13.0
@@ -94,6 +96,7 @@ struct Component {
   /// metapackage), "binutils" (same major, nvcc's minor or newer, from the first release that has
   /// it), "own" (numbers of its own, made for a CUDA major: the newest).
   std::string follows;
+  bool has_minor_of_nvcc = false;   ///< of another minor than nvcc's it does not serve
   std::vector<Platform> platforms;  ///< empty: all
   std::string root = "nvidia/cu13"; ///< folder inside the artifact that becomes the tree's root
   std::vector<std::string>
@@ -126,9 +129,9 @@ struct TorchBuild {
 };
 
 struct TorchRelease {
-  Version version;  ///< 2.11.0
-  std::string date; ///< 2026-03-18, or only 2026-03
-  Version triton;
+  Version version;                          ///< 2.11.0
+  std::string date;                         ///< 2026-03-18, or only 2026-03
+  std::map<std::string, Version> needs;     ///< distributions that it pins: triton
   std::string default_tag;                  ///< of the build on the default index: cu130
   std::map<std::string, TorchBuild> builds; ///< by tag
   std::vector<Version> patches;             ///< later patch releases with the same builds
@@ -175,11 +178,12 @@ struct CachePlace {
 /// What must be able to use the toolkit. The recipe itself tells the newest version.
 struct Consumer {
   std::string name;
+  std::string title; ///< as people write it; the name where the recipe says nothing
   std::string summary;
   std::vector<std::string> needs;   ///< components in whole; groups of the recipe are resolved
   std::vector<std::string> headers; ///< components of which the headers are needed
   std::map<std::string, std::string>
-      minimum;     ///< "12.0", "12.x" or "any" -> least nvcc; see least_nvcc()
+      minimum;     ///< "12.0", "12.x" or "any" -> least nvcc; the closest counts
   std::string why; ///< where the fact stands
   std::vector<SetVariable> environment;
   Reach reach;                        ///< further variables of a caller that lead it elsewhere
@@ -187,6 +191,8 @@ struct Consumer {
   std::vector<CachePlace> caches;
   std::optional<VersionRange> takes_ptxas;  ///< versions of ptxas that it can work with
   std::vector<ArchVariable> arch_variables; ///< more than one where it uses another consumer
+  std::vector<std::string> prebuilt;        ///< distributions with its kernels, compiled
+  std::string bundle; ///< below a site-packages folder: a toolkit's parts that its wheel brings
   Discovery discovery;
   VersionRange when; ///< of an item of `versions`: the versions of the consumer that it tells of
   std::vector<Consumer> versions; ///< whole recipes for older ones, in the file's order
@@ -210,6 +216,7 @@ public:
   groups() const; ///< group -> components
   Result<const std::vector<Consumer>*> consumers() const;
   Result<const CommonVariables*> variables() const;
+  Result<const Limits*> limits() const;
   Result<const std::vector<PyTorch>*> pytorch() const;
   Result<const std::vector<TorchRelease>*> torch_releases() const; ///< ascending
   Result<const std::vector<LeastGlibc>*> least_glibc() const;      ///< by platform, then release
@@ -223,6 +230,8 @@ public:
   Result<std::vector<std::string>> component_names() const;
   Result<std::vector<std::string>> consumer_names() const;
 
+  /// How a file below recipes/ is called in messages: with its folder, where one was named.
+  std::string display(const std::string& path) const;
   /// Text of one file below recipes/, e.g. kernels/plain/kernel.cu.
   Result<std::string> read(const std::string& path) const;
   Result<std::vector<std::string>>
@@ -242,9 +251,6 @@ private:
 Result<GpuTarget> find_gpu(const Knowledge& knowledge, std::string_view text);
 const Release* find_release(const std::vector<Release>& releases,
                             const Version& version); ///< by major.minor
-/// The least nvcc that a consumer takes for a target, or nothing; the closest entry counts (12.0
-/// before 12.x before any).
-std::optional<Version> least_nvcc(const Consumer& consumer, const GpuTarget& target);
 /// What the archives of `cuda` need; nullptr: it is not known.
 const LeastGlibc* find_least_glibc(const std::vector<LeastGlibc>& list, Platform platform,
                                    const Version& cuda);

@@ -19,12 +19,21 @@ Result<std::vector<ReleaseTable>> parse_tables(std::string_view text, const std:
 Result<std::vector<TorchRelease>> parse_torch_releases(std::string_view text,
                                                        const std::string& name);
 Result<std::vector<LeastGlibc>> parse_least_glibc(std::string_view text, const std::string& name);
+Result<Limits> parse_limits(std::string_view text, const std::string& name);
 Result<CommonVariables> parse_variables(std::string_view text, const std::string& name);
-Result<Groups> parse_groups(std::string_view text, const std::string& name);
+/// `components` are the names that there are: a group, a component or a consumer that speaks of
+/// another one is a mistake.
+Result<Groups> parse_groups(std::string_view text, const std::string& name,
+                            const std::vector<std::string>& components);
 /// `id` is the component's or consumer's name: the file's, without .yaml.
-Result<Component> parse_component(std::string_view text, const std::string& name, std::string id);
+Result<Component> parse_component(std::string_view text, const std::string& name, std::string id,
+                                  const std::vector<std::string>& components);
 Result<Consumer> parse_consumer(std::string_view text, const std::string& name, std::string id,
-                                const Groups& groups);
+                                const Groups& groups, const std::vector<std::string>& components);
+
+/// A mistake where `node` names none of `known`; `what` is what they are: "component".
+void check_known(text::Mistakes& mistakes, const text::Node& node, std::string_view what,
+                 const std::vector<std::string>& known);
 
 /// `environment` and `appends` of a consumer.
 std::vector<SetVariable> read_environment(text::Fields& fields);

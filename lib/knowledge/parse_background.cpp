@@ -54,12 +54,19 @@ TorchRelease read_torch(const text::Node& node, text::Mistakes& mistakes) {
   text::Fields fields(node, mistakes, "a release of PyTorch");
   TorchRelease release{.version = required_version(fields, "torch"),
                        .date = fields.required_text("date"),
-                       .triton = required_version(fields, "triton"),
+                       .needs = {},
                        .default_tag = fields.required_text("default"),
                        .builds = {},
                        .patches = {},
                        .evidence = required_evidence(fields),
                        .doubt = fields.text_or_empty("doubt")};
+  for (const auto& [name, version] : fields.pairs("needs")) {
+    if (auto parsed = Version::parse(version)) {
+      release.needs.emplace(name, *std::move(parsed));
+    } else {
+      mistakes.add(fields.take("needs")->at, parsed.error().message);
+    }
+  }
   if (const auto* builds = fields.require("builds")) {
     text::Fields inner(*builds, mistakes, "`builds`");
     for (const auto& [tag, list] : builds->members) {

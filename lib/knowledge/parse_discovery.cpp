@@ -79,6 +79,7 @@ Discovery read_discovery(const text::Node& node, text::Mistakes& mistakes) {
   result.gate_variable = fields.text_or_empty("gate_variable");
   result.is_checked = fields.flag("checked");
   result.is_runtime = fields.flag("runtime");
+  result.needs_activation = fields.flag("activation");
   result.needs_libdevice = fields.flag("libdevice");
   result.has_torch_major = fields.flag("torch_major");
   result.includes_cccl = fields.flag("cccl");

@@ -128,6 +128,16 @@ Result<std::vector<Product>> parse_products(std::string_view text, const std::st
   return products;
 }
 
+namespace {
+
+/// Where the value of a key stands.
+text::Position place_of(const text::Node& map, std::string_view key) {
+  const auto* value = map.find(key);
+  return value == nullptr ? map.at : value->at;
+}
+
+} // namespace
+
 Result<std::vector<PyTorch>> parse_pytorch(std::string_view text, const std::string& name) {
   CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
   text::Mistakes mistakes(name);
@@ -137,7 +147,7 @@ Result<std::vector<PyTorch>> parse_pytorch(std::string_view text, const std::str
     for (const auto& [tag, cuda] : fields.pairs("tags")) {
       const auto parsed = Version::parse(cuda);
       if (!parsed) {
-        mistakes.add(fields.take("tags")->at, parsed.error().message);
+        mistakes.add(place_of(*fields.take("tags"), tag), parsed.error().message);
         continue;
       }
       result.push_back({.tag = tag, .cuda = *parsed, .default_of = {}});
@@ -148,7 +158,7 @@ Result<std::vector<PyTorch>> parse_pytorch(std::string_view text, const std::str
                        [&, wanted = tag](const auto& entry) { return entry.tag == wanted; });
       const auto parsed = Version::parse(torch);
       if (found == result.end() || !parsed) {
-        mistakes.add(fields.take("versions")->at,
+        mistakes.add(place_of(*fields.take("versions"), torch),
                      fmt::format("`{}: {}` is no version with a tag of `tags`", torch, tag));
         continue;
       }

@@ -50,11 +50,15 @@ void check_moves(text::Fields& fields,
   }
 }
 
-RedistRecipe::Older read_older(const text::Node& node, text::Mistakes& mistakes) {
+RedistRecipe::Older read_older(const text::Node& node, text::Mistakes& mistakes,
+                               const std::vector<std::string>& components) {
   text::Fields fields(node, mistakes, "`older`");
   RedistRecipe::Older older;
   older.before = required_version(fields, "before");
-  older.within = fields.text_or_empty("within");
+  if (const auto* within = fields.text("within")) {
+    check_known(mistakes, *within, "component", components);
+    older.within = within->scalar;
+  }
   older.files = paths(fields, "files");
   older.provides = paths(fields, "provides");
   if (older.within.empty() != older.files.empty()) {
@@ -64,7 +68,8 @@ RedistRecipe::Older read_older(const text::Node& node, text::Mistakes& mistakes)
 }
 
 /// What is not said is as in the wheel.
-RedistRecipe read_redist(text::Fields& component_fields, const Component& component) {
+RedistRecipe read_redist(text::Fields& component_fields, const Component& component,
+                         const std::vector<std::string>& components) {
   RedistRecipe redist;
   redist.headers = component.headers;
   redist.provides = component.provides;
@@ -88,7 +93,7 @@ RedistRecipe read_redist(text::Fields& component_fields, const Component& compon
     redist.provides = std::move(provides);
   }
   if (const auto* older = fields.take("older")) {
-    redist.older = read_older(*older, fields.mistakes());
+    redist.older = read_older(*older, fields.mistakes(), components);
   }
   return redist;
 }
@@ -105,14 +110,19 @@ std::map<std::string, std::vector<std::string>> read_parts(text::Fields& fields)
   return parts;
 }
 
-Component read_component(text::Fields& fields, std::string id) {
+Component read_component(text::Fields& fields, std::string id,
+                         const std::vector<std::string>& components) {
   Component component;
   component.summary = fields.required_text("summary");
   component.project = fields.text_or_empty("project");
   component.extra = fields.text_or_empty("extra");
   component.follows = fields.required_text("follows");
   check_follows(fields, component.follows);
-  component.needs = fields.strings("needs");
+  component.has_minor_of_nvcc = fields.flag("same_minor");
+  for (const auto* need : fields.texts("needs")) {
+    check_known(fields.mistakes(), *need, "component", components);
+    component.needs.push_back(need->scalar);
+  }
   for (const auto* node : fields.texts("platforms")) {
     if (const auto platform = fields.parse_node(*node, Platform::parse)) {
       component.platforms.push_back(*platform);
@@ -133,7 +143,7 @@ Component read_component(text::Fields& fields, std::string id) {
   if (component.extra.empty()) {
     component.extra = id;
   }
-  component.redist = read_redist(fields, component);
+  component.redist = read_redist(fields, component, components);
   if (component.project.empty() && component.redist.names.empty()) {
     component.project = fields.required_text("project"); // some source must have it
   }
@@ -203,25 +213,72 @@ CachePlace read_cache(const text::Node& node, text::Mistakes& mistakes) {
   return cache;
 }
 
-Consumer read_consumer(text::Fields& fields, std::string id, const Groups& groups) {
-  Consumer consumer;
-  consumer.name = std::move(id);
-  consumer.summary = fields.required_text("summary");
-  for (auto& name : fields.strings("needs")) {
-    const auto group = groups.find(name);
-    const auto members = group == groups.end() ? std::vector<std::string>{name} : group->second;
-    for (const auto& member : members) {
-      if (std::find(consumer.needs.begin(), consumer.needs.end(), member) == consumer.needs.end()) {
-        consumer.needs.push_back(member);
+/// Components, and those of groups, each once.
+std::vector<std::string> read_needs(text::Fields& fields, const Groups& groups,
+                                    const std::vector<std::string>& components) {
+  auto known = components;
+  for (const auto& [name, members] : groups) {
+    known.push_back(name);
+  }
+  std::vector<std::string> result;
+  for (const auto* node : fields.texts("needs")) {
+    check_known(fields.mistakes(), *node, "component or group", known);
+    const auto group = groups.find(node->scalar);
+    for (const auto& member :
+         group == groups.end() ? std::vector<std::string>{node->scalar} : group->second) {
+      if (std::find(result.begin(), result.end(), member) == result.end()) {
+        result.push_back(member);
       }
     }
   }
-  consumer.headers = fields.strings("headers");
+  return result;
+}
+
+/// any, 12.x or 12.0: other patterns would never match, and nobody would notice.
+bool is_target_pattern(const std::string& pattern) {
+  const auto target = GpuTarget::parse(
+      pattern.ends_with(".x") ? pattern.substr(0, pattern.size() - 1) + "0" : pattern);
+  return pattern == "any" || (target && (pattern == target->plain().dotted() ||
+                                         pattern == fmt::format("{}.x", target->major)));
+}
+
+std::map<std::string, std::string> read_minimum(text::Fields& fields) {
+  std::map<std::string, std::string> result;
+  const auto* node = fields.take("minimum");
   for (auto& [target, nvcc] : fields.pairs("minimum")) {
+    const auto* value = node->find(target);
+    const auto at = value == nullptr ? node->at : value->at;
     if (const auto version = Version::parse(nvcc); !version) {
-      fields.mistakes().add(fields.take("minimum")->at, version.error().message);
+      fields.mistakes().add(at, version.error().message);
     }
-    consumer.minimum.emplace(std::move(target), std::move(nvcc));
+    if (!is_target_pattern(target)) {
+      fields.mistakes().add(at, fmt::format("`{}` stands for no targets", printable(target)),
+                            R"("12.0", "12.x" or any)");
+    }
+    result.emplace(std::move(target), std::move(nvcc));
+  }
+  return result;
+}
+
+Consumer read_consumer(text::Fields& fields, std::string id, const Groups& groups,
+                       const std::vector<std::string>& components) {
+  Consumer consumer;
+  consumer.name = std::move(id);
+  consumer.title = fields.text_or_empty("title");
+  if (consumer.title.empty()) {
+    consumer.title = consumer.name;
+  }
+  consumer.summary = fields.required_text("summary");
+  consumer.needs = read_needs(fields, groups, components);
+  for (const auto* node : fields.texts("headers")) {
+    check_known(fields.mistakes(), *node, "component", components);
+    consumer.headers.push_back(node->scalar);
+  }
+  consumer.minimum = read_minimum(fields);
+  consumer.prebuilt = fields.strings("prebuilt");
+  if (const auto* bundle = fields.text("bundle")) {
+    check_path(fields.mistakes(), bundle->at, bundle->scalar);
+    consumer.bundle = bundle->scalar;
   }
   consumer.why = fields.required_text("why");
   consumer.environment = read_environment(fields);
@@ -249,7 +306,16 @@ Consumer read_consumer(text::Fields& fields, std::string id, const Groups& group
 
 } // namespace
 
-Result<Groups> parse_groups(std::string_view text, const std::string& name) {
+void check_known(text::Mistakes& mistakes, const text::Node& node, std::string_view what,
+                 const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), node.scalar) == known.end()) {
+    mistakes.add(node.at, fmt::format("there is no {} `{}`", what, printable(node.scalar)),
+                 text::suggestion(node.scalar, known));
+  }
+}
+
+Result<Groups> parse_groups(std::string_view text, const std::string& name,
+                            const std::vector<std::string>& components) {
   CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
   text::Mistakes mistakes(name);
   Groups groups;
@@ -258,7 +324,11 @@ Result<Groups> parse_groups(std::string_view text, const std::string& name) {
     if (const auto* map = fields.require("groups")) {
       text::Fields inner(*map, mistakes, "`groups`");
       for (const auto& [group, list] : map->members) {
-        groups.emplace(group.scalar, inner.strings(group.scalar));
+        auto& members = groups[group.scalar];
+        for (const auto* member : inner.texts(group.scalar)) {
+          check_known(mistakes, *member, "component", components);
+          members.push_back(member->scalar);
+        }
       }
     }
   }
@@ -268,13 +338,14 @@ Result<Groups> parse_groups(std::string_view text, const std::string& name) {
   return groups;
 }
 
-Result<Component> parse_component(std::string_view text, const std::string& name, std::string id) {
+Result<Component> parse_component(std::string_view text, const std::string& name, std::string id,
+                                  const std::vector<std::string>& components) {
   CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
   text::Mistakes mistakes(name);
   Component component;
   {
     text::Fields fields(root, mistakes, "a component");
-    component = read_component(fields, std::move(id));
+    component = read_component(fields, std::move(id), components);
     check_moves_and_links(fields, component);
   }
   if (!mistakes.empty()) {
@@ -307,7 +378,8 @@ text::Node merged(const text::Node& newest, const text::Node& older) {
 }
 
 void read_versions(Consumer& consumer, const text::Node& versions, const text::Node& root,
-                   text::Mistakes& mistakes, const Groups& groups) {
+                   text::Mistakes& mistakes, const Groups& groups,
+                   const std::vector<std::string>& components) {
   for (const auto* node : items_of(versions)) {
     const auto* when = node->find("when");
     const auto range = when == nullptr || !when->is_scalar() ? tl::unexpected<Error>(Error{})
@@ -319,7 +391,7 @@ void read_versions(Consumer& consumer, const text::Node& versions, const text::N
     }
     const auto whole = merged(root, *node);
     text::Fields fields(whole, mistakes, "an item of `versions`");
-    consumer.versions.push_back(read_consumer(fields, consumer.name, groups));
+    consumer.versions.push_back(read_consumer(fields, consumer.name, groups, components));
     consumer.versions.back().when = *range;
   }
 }
@@ -327,18 +399,18 @@ void read_versions(Consumer& consumer, const text::Node& versions, const text::N
 } // namespace
 
 Result<Consumer> parse_consumer(std::string_view text, const std::string& name, std::string id,
-                                const Groups& groups) {
+                                const Groups& groups, const std::vector<std::string>& components) {
   CUKIT_TRY_ASSIGN(const auto root, text::parse_yaml(text, name));
   text::Mistakes mistakes(name);
   Consumer consumer;
   const text::Node* versions = nullptr;
   {
     text::Fields fields(root, mistakes, "a consumer");
-    consumer = read_consumer(fields, std::move(id), groups);
+    consumer = read_consumer(fields, std::move(id), groups, components);
     versions = fields.take("versions");
   }
   if (versions != nullptr && mistakes.empty()) {
-    read_versions(consumer, *versions, root, mistakes, groups);
+    read_versions(consumer, *versions, root, mistakes, groups, components);
   }
   if (!mistakes.empty()) {
     return tl::unexpected<Error>(std::move(mistakes).error());

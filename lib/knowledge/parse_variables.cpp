@@ -1,6 +1,7 @@
 // knowledge/variables.yaml, and the same keys of consumers/*.yaml
 #include "base/strings.hpp"
 #include "knowledge/parse.hpp"
+#include "model/tree_layout.hpp"
 
 #include <algorithm>
 
@@ -20,6 +21,21 @@ void check_name(text::Mistakes& mistakes, text::Position at, std::string_view na
   }
 }
 
+/// What `cukit env` fills in; another name in braces would reach the variable as it stands.
+void check_value(text::Mistakes& mistakes, text::Position at, std::string_view value) {
+  static const std::vector<std::string> known{"tree", "id", "jit"};
+  for (auto open = value.find('{'); open != std::string_view::npos;
+       open = value.find('{', open + 1)) {
+    const auto close = std::min(value.find('}', open), value.size());
+    const std::string name(value.substr(open + 1, close - open - 1));
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const auto near = text::suggestion(name, known);
+      mistakes.add(at, fmt::format("nothing is put in for `{{{}}}`", printable(name)),
+                   near.empty() ? "{tree}, {id} and {jit} are filled in" : near);
+    }
+  }
+}
+
 std::vector<std::string> names(text::Fields& fields, std::string_view key) {
   std::vector<std::string> result;
   for (const auto* node : fields.texts(key)) {
@@ -34,6 +50,9 @@ SetVariable read_set(const text::Node& node, text::Mistakes& mistakes) {
   SetVariable variable{.name = fields.required_text("name"),
                        .value = fields.required_text("value")};
   check_name(mistakes, node.at, variable.name);
+  if (const auto* value = node.find("value")) {
+    check_value(mistakes, value->at, variable.value);
+  }
   const auto joins = fields.text_or_empty("joins");
   if (joins == "before") {
     variable.joins = Joins::before;
@@ -47,12 +66,20 @@ SetVariable read_set(const text::Node& node, text::Mistakes& mistakes) {
 
 } // namespace
 
+bool names_ptxas(const SetVariable& variable) {
+  return variable.value == fmt::format("{{tree}}/{}", layout::k_ptxas);
+}
+
 std::vector<SetVariable> read_environment(text::Fields& fields) {
   std::vector<SetVariable> result;
   for (const auto& [key, joins] :
        {std::pair{"environment", Joins::nothing}, std::pair{"appends", Joins::after}}) {
     for (auto& [name, value] : fields.pairs(key)) {
-      check_name(fields.mistakes(), fields.take(key)->at, name);
+      const auto* node = fields.take(key);
+      const auto* text = node->find(name);
+      const auto at = text == nullptr ? node->at : text->at;
+      check_name(fields.mistakes(), at, name);
+      check_value(fields.mistakes(), at, value);
       result.push_back({.name = std::move(name), .value = std::move(value), .joins = joins});
     }
   }

@@ -20,6 +20,10 @@ struct SetVariable {
   Joins joins = Joins::nothing;
 };
 
+/// Whether the value is the tree's ptxas: what a consumer that cannot work with it must not be
+/// told.
+[[nodiscard]] bool names_ptxas(const SetVariable& variable);
+
 /// Variables by which a caller's environment reaches a compiler, by what they hold.
 struct Reach {
   std::vector<std::string> roots;    ///< a folder or file of one toolkit

@@ -41,7 +41,7 @@ rules::Verdict nothing_in_range(const VersionRange& range, const Facts& facts, c
     }
   }
   for (const auto& release : *facts.releases) {
-    auto verdict = rules::compiler_wheels(release.minor);
+    auto verdict = rules::compiler_wheels(*facts.limits, release.minor);
     if (verdict && admits_minor(range, release.minor)) {
       verdict->reason += ", and no source of redistributables has its manifest";
       return verdict;

@@ -31,6 +31,7 @@ Result<Facts> Facts::load(const knowledge::Knowledge& knowledge) {
   CUKIT_TRY_ASSIGN(facts.pins, knowledge.pins());
   facts.pinned = std::make_shared<const PinnedFiles>(*facts.pins);
   CUKIT_TRY_ASSIGN(facts.least_glibc, knowledge.least_glibc());
+  CUKIT_TRY_ASSIGN(facts.limits, knowledge.limits());
   CUKIT_TRY_ASSIGN(facts.components, knowledge.components());
   for (const auto name : {k_nvcc, k_cudart, k_cccl}) {
     CUKIT_TRY(facts.component(name));
@@ -60,15 +61,6 @@ const knowledge::Consumer* Facts::consumer(std::string_view name) const {
   const auto found = std::find_if((*consumers)->begin(), (*consumers)->end(),
                                   [&](const auto& consumer) { return consumer.name == name; });
   return found == (*consumers)->end() ? nullptr : &*found;
-}
-
-bool takes_ptxas(const std::vector<std::string>& take) {
-  return std::find(take.begin(), take.end(), "bin/ptxas") != take.end();
-}
-
-bool has_minor_of_nvcc(std::string_view component) {
-  constexpr std::string_view names[] = {"cudart", "nvrtc", "cupti", "nvjitlink"};
-  return std::find(std::begin(names), std::end(names), component) != std::end(names);
 }
 
 } // namespace cukit::resolve

@@ -28,6 +28,7 @@ struct Facts {
   const std::map<std::string, Sha256>* pins = nullptr;
   std::shared_ptr<const PinnedFiles> pinned;
   const std::vector<knowledge::LeastGlibc>* least_glibc = nullptr;
+  const knowledge::Limits* limits = nullptr;
   const std::vector<knowledge::ReleaseTable>* tables = nullptr; ///< of load_with_tables() alone
 
   static Result<Facts> load(const knowledge::Knowledge& knowledge);
@@ -38,11 +39,5 @@ struct Facts {
   /// Read when the first is asked for: most manifests name none.
   [[nodiscard]] const knowledge::Consumer* consumer(std::string_view name) const;
 };
-
-/// Whether `take` of an artifact of nvcc is the ptxas part, not some other share of an archive.
-bool takes_ptxas(const std::vector<std::string>& take);
-
-/// A component whose versions are numbered like nvcc's, of its minor.
-bool has_minor_of_nvcc(std::string_view component);
 
 } // namespace cukit::resolve

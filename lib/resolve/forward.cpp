@@ -1,5 +1,6 @@
 #include "resolve/forward.hpp"
 
+#include "fit/machine.hpp"
 #include "knowledge/forward.hpp"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ Result<std::optional<WayOut>> forward_way(const manifest::Manifest& manifest, co
                                           const Problem& problem, const Toolkit& toolkit) {
   const auto* release = package_release(facts, toolkit);
   // The table of base drivers is not known; a branch that no release here starts on is in none.
-  const bool is_too_old = problem.oldest_driver.major() < facts.releases->front().driver_floor;
+  const bool is_too_old =
+      fit::runs_on_driver(facts.releases->front(), problem.oldest_driver).is_refused();
   if (problem.gpus.empty() || release == nullptr || is_too_old) {
     return std::optional<WayOut>();
   }

@@ -1,4 +1,5 @@
 #include "base/strings.hpp"
+#include "fit/machine.hpp"
 #include "resolve/compose.hpp"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ void add_driver(std::vector<Note>& list, const Inputs& inputs, const Toolkit& to
             toolkit.release.major_minor(), toolkit.facts->driver_floor)));
     return;
   }
-  const auto* own = rules::cuda_of_driver(*inputs.facts.releases, inputs.problem.oldest_driver);
+  const auto* own = fit::cuda_of_driver(*inputs.facts.releases, inputs.problem.oldest_driver);
   if (inputs.manifest.native_driver && machine.driver && machine.driver->cuda) {
     const auto* said = knowledge::find_release(*inputs.facts.releases, *machine.driver->cuda);
     own = said != nullptr ? said : own;
@@ -61,15 +62,16 @@ void add_driver(std::vector<Note>& list, const Inputs& inputs, const Toolkit& to
 
 /// The machine's compiler binds only where the manifest names it: a lock must not depend on where
 /// it was made.
-void add_host(std::vector<Note>& list, const manifest::Manifest& manifest, const Toolkit& toolkit,
+void add_host(std::vector<Note>& list, const Inputs& inputs, const Toolkit& toolkit,
               const MachineFacts& machine) {
-  if (manifest.host_compiler) {
+  if (inputs.manifest.host_compiler) {
     return;
   }
   for (const auto& verdict :
        {machine.compiler ? rules::host_compiler(*toolkit.facts, *machine.compiler)
                          : rules::Verdict(),
-        machine.glibc ? rules::c_library(toolkit.release, *machine.glibc) : rules::Verdict()}) {
+        machine.glibc ? rules::c_library(*inputs.facts.limits, toolkit.release, *machine.glibc)
+                      : rules::Verdict()}) {
     if (verdict) {
       list.push_back(note(*verdict->rule, verdict->reason));
     }
@@ -78,7 +80,7 @@ void add_host(std::vector<Note>& list, const manifest::Manifest& manifest, const
 
 /// Why a toolkit comes from archives although the manifest does not ask for that.
 void add_source(std::vector<Note>& list, const Inputs& inputs, const Candidate& chosen) {
-  const auto wheels = rules::compiler_wheels(chosen.toolkit.release);
+  const auto wheels = rules::compiler_wheels(*inputs.facts.limits, chosen.toolkit.release);
   const bool is_unasked = inputs.manifest.sources.empty() && chosen.release->redist != nullptr;
   if (is_unasked && wheels) {
     list.push_back(
@@ -166,7 +168,7 @@ std::vector<Note> notes(const Inputs& inputs, const Candidate& chosen,
   const auto& toolkit = chosen.toolkit;
   add_pytorch(list, inputs.manifest, toolkit);
   add_driver(list, inputs, toolkit, machine);
-  add_host(list, inputs.manifest, toolkit, machine);
+  add_host(list, inputs, toolkit, machine);
   if (!toolkit.has_own_ptxas()) {
     list.push_back(
         note(rules::k_ptxas_pair,

@@ -153,7 +153,7 @@ bool Offer::may_take(const catalog::WheelFile& release, bool with_prereleases) {
                          .text = fmt::format("CUDA {} {}", release_label(version).text(), why)});
     return false;
   };
-  if (rules::compiler_wheels(version)) {
+  if (rules::compiler_wheels(*facts_.limits, version)) {
     return false;
   }
   if (release.yanked) {
@@ -364,7 +364,7 @@ Pick Offer::choose(const knowledge::Component& component, Platform platform,
   const auto label = release_label(release.version).text();
   const bool is_pinned = requirement.range.text().starts_with("==") &&
                          requirement.range.text().find(',') == std::string::npos;
-  const bool needs_minor = !is_pinned && has_minor_of_nvcc(component.name);
+  const bool needs_minor = !is_pinned && component.has_minor_of_nvcc;
   const bool is_known_release = facts_.pinned->contains(release.wheels->file.file);
   const auto rank = [&](const catalog::WheelFile& wheel) {
     return std::pair(trust_in(wheel, is_known_release), is_locked(component, platform, wheel.file));

@@ -69,8 +69,8 @@ private:
     }
     const auto index =
         demand(Topic::source, 0, "sources", join(named, ", "), manifest_.sources.front().at);
-    constrain({index}, [named](const Toolkit& toolkit) {
-      return rules::sources(named, toolkit.source, toolkit.release);
+    constrain({index}, [named, limits = facts_.limits](const Toolkit& toolkit) {
+      return rules::sources(*limits, named, toolkit.source, toolkit.release);
     });
   }
 
@@ -80,8 +80,8 @@ private:
       platform_demands_[wish.value] = {demand(Topic::platform, i, "platforms", wish.text, wish.at)};
     }
     for (const auto platform : problem_.platforms) {
-      constrain(demands_of(platform), [platform](const Toolkit& toolkit) {
-        return rules::platform(platform, toolkit.release);
+      constrain(demands_of(platform), [platform, limits = facts_.limits](const Toolkit& toolkit) {
+        return rules::platform(*limits, platform, toolkit.release);
       });
     }
   }
@@ -110,8 +110,8 @@ private:
       });
     }
     if (machine_.glibc) {
-      constrain({index}, [glibc = *machine_.glibc](const Toolkit& toolkit) {
-        return rules::c_library(toolkit.release, glibc);
+      constrain({index}, [glibc = *machine_.glibc, limits = facts_.limits](const Toolkit& toolkit) {
+        return rules::c_library(*limits, toolkit.release, glibc);
       });
     }
   }
@@ -329,9 +329,8 @@ private:
     if (component.name == k_nvjitlink) {
       return rules::jit_linker(toolkit.nvcc, version);
     }
-    return has_minor_of_nvcc(component.name)
-               ? rules::runtime_minor(toolkit.nvcc, component.name, version)
-               : Verdict();
+    return component.has_minor_of_nvcc ? rules::runtime_minor(toolkit.nvcc, component.name, version)
+                                       : Verdict();
   }
 
   const manifest::Manifest& manifest_;

@@ -53,7 +53,7 @@ Result<Wanted> wanted(const manifest::Manifest& manifest, const knowledge::Knowl
   result.projects.assign(projects.begin(), projects.end());
   result.products.assign(products.begin(), products.end());
   for (const auto& release : *facts.releases) {
-    if (!rules::compiler_wheels(release.minor)) {
+    if (!rules::compiler_wheels(*facts.limits, release.minor)) {
       result.minors.push_back(release.minor.major_minor());
     }
   }

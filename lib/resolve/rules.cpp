@@ -1,6 +1,9 @@
 #include "resolve/rules.hpp"
 
 #include "base/strings.hpp"
+#include "fit/machine.hpp"
+#include "fit/parts.hpp"
+#include "fit/targets.hpp"
 
 #include <algorithm>
 
@@ -80,14 +83,6 @@ Verdict broken(const Rule& rule, fmt::format_string<Args...> text, Args&&... arg
   return Violation{.rule = &rule, .reason = fmt::format(text, std::forward<Args>(args)...)};
 }
 
-/// -1, 0 or 1 by major and minor alone.
-int compare_minor(const Version& a, const Version& b) {
-  if (a.major() != b.major()) {
-    return a.major() < b.major() ? -1 : 1;
-  }
-  return a.minor() == b.minor() ? 0 : (a.minor() < b.minor() ? -1 : 1);
-}
-
 Version make_version(std::string_view text) {
   auto version = Version::parse(text);
   CUKIT_ENSURE(version.has_value(), "a version written here is one");
@@ -97,7 +92,7 @@ Version make_version(std::string_view text) {
 } // namespace
 
 Verdict compiler_core(const Version& nvcc, std::string_view component, const Version& version) {
-  if (version == nvcc) {
+  if (!fit::core_part(nvcc, version).is_refused()) {
     return {};
   }
   return broken(k_compiler_core, "{} {} does not belong to nvcc {}", component, version.text(),
@@ -105,23 +100,23 @@ Verdict compiler_core(const Version& nvcc, std::string_view component, const Ver
 }
 
 Verdict ptxas_pair(const Version& nvcc, const Version& ptxas, const Version& nvlink) {
-  if (ptxas != nvlink) {
+  if (fit::linker_of(ptxas, nvlink).is_refused()) {
     return broken(k_ptxas_pair, "ptxas {} needs nvlink of the same package, not {}", ptxas.text(),
                   nvlink.text());
   }
-  if (ptxas.major() != nvcc.major()) {
-    return broken(k_ptxas_pair, "ptxas {} is of another CUDA major than nvcc {}", ptxas.text(),
-                  nvcc.text());
+  const auto fit = fit::ptxas_beside(nvcc, ptxas);
+  if (!fit.is_refused()) {
+    return {};
   }
-  if (ptxas < nvcc) {
-    return broken(k_ptxas_pair, "ptxas {} is older than nvcc {} and refuses its PTX", ptxas.text(),
-                  nvcc.text());
-  }
-  return {};
+  return fit.bound == fit::Bound::same_major
+             ? broken(k_ptxas_pair, "ptxas {} is of another CUDA major than nvcc {}", ptxas.text(),
+                      nvcc.text())
+             : broken(k_ptxas_pair, "ptxas {} is older than nvcc {} and refuses its PTX",
+                      ptxas.text(), nvcc.text());
 }
 
 Verdict runtime_minor(const Version& nvcc, std::string_view component, const Version& version) {
-  if (compare_minor(nvcc, version) == 0) {
+  if (!fit::minor_part(nvcc, version).is_refused()) {
     return {};
   }
   return broken(k_runtime_minor,
@@ -130,7 +125,7 @@ Verdict runtime_minor(const Version& nvcc, std::string_view component, const Ver
 }
 
 Verdict jit_linker(const Version& nvcc, const Version& version) {
-  if (compare_minor(nvcc, version) == 0) {
+  if (!fit::minor_part(nvcc, version).is_refused()) {
     return {};
   }
   return broken(k_jit_linker, "nvJitLink {} does not have the minor of nvcc {}", version.text(),
@@ -138,7 +133,7 @@ Verdict jit_linker(const Version& nvcc, const Version& version) {
 }
 
 Verdict binary_utilities(const Version& nvcc, std::string_view component, const Version& version) {
-  if (version.major() == nvcc.major() && compare_minor(version, nvcc) >= 0) {
+  if (!fit::binary_utility(nvcc, version).is_refused()) {
     return {};
   }
   return broken(k_binary_utilities, "{} {} may not read what nvcc {} writes", component,
@@ -146,7 +141,7 @@ Verdict binary_utilities(const Version& nvcc, std::string_view component, const 
 }
 
 Verdict cccl(const Version& own, const Version& chosen) {
-  if (compare_minor(chosen, own) >= 0) {
+  if (!fit::cccl_line(own, chosen).is_refused()) {
     return {};
   }
   return broken(k_cccl, "CCCL {} is older than the {} that belongs to this toolkit", chosen.text(),
@@ -154,7 +149,7 @@ Verdict cccl(const Version& own, const Version& chosen) {
 }
 
 Verdict device_runtime(const Version& cudart, const Version& nvlink) {
-  if (compare_minor(cudart, nvlink) <= 0) {
+  if (!fit::device_runtime(nvlink, cudart).is_refused()) {
     return {};
   }
   return broken(k_device_runtime, "libcudadevrt.a of {} is newer than nvlink {}", cudart.text(),
@@ -162,7 +157,7 @@ Verdict device_runtime(const Version& cudart, const Version& nvlink) {
 }
 
 Verdict pytorch_major(const Version& torch_cuda, const Version& cuda) {
-  if (torch_cuda.major() == cuda.major()) {
+  if (!fit::goes_with_torch(torch_cuda, cuda).is_refused()) {
     return {};
   }
   return broken(k_pytorch_major, "PyTorch's CUDA is {}, so its extensions refuse CUDA {}",
@@ -205,127 +200,111 @@ Verdict pytorch_code(const fit::TorchReleases& torches, const fit::TorchName& to
 
 Verdict gpu_range(const knowledge::Architecture& architecture, const GpuTarget& target,
                   const Version& cuda) {
-  const auto since = [&](const std::optional<Version>& first, char suffix) -> Verdict {
-    if (!first) {
-      return broken(k_gpu_range, "there is no `{}` form of {}", suffix, target.plain().sm());
-    }
-    if (compare_minor(cuda, *first) < 0) {
-      return broken(k_gpu_range, "{} begins with CUDA {}", target.sm(), first->major_minor());
-    }
+  const auto fit = fit::compiles_for(architecture, target, cuda);
+  if (!fit.is_refused()) {
     return {};
-  };
-  if (architecture.last_cuda && compare_minor(cuda, *architecture.last_cuda) > 0) {
+  }
+  if (fit.bound == fit::Bound::none) {
+    return broken(k_gpu_range, "there is no `{}` form of {}", target.suffix, target.plain().sm());
+  }
+  if (fit.bound == fit::Bound::at_most) {
     return broken(k_gpu_range, "{} ({}) ends with CUDA {}", target.plain().sm(), architecture.name,
-                  architecture.last_cuda->major_minor());
+                  fit.version.major_minor());
   }
-  if (compare_minor(cuda, architecture.first_cuda) < 0) {
-    return broken(k_gpu_range, "{} ({}) begins with CUDA {}", target.plain().sm(),
-                  architecture.name, architecture.first_cuda.major_minor());
-  }
-  if (target.suffix == 'a') {
-    return since(architecture.a_since, 'a');
-  }
-  return target.suffix == 'f' ? since(architecture.f_since, 'f') : Verdict();
+  return fit.version == architecture.first_cuda
+             ? broken(k_gpu_range, "{} ({}) begins with CUDA {}", target.plain().sm(),
+                      architecture.name, fit.version.major_minor())
+             : broken(k_gpu_range, "{} begins with CUDA {}", target.sm(),
+                      fit.version.major_minor());
 }
 
 Verdict driver_floor(const knowledge::Release& release, const Version& oldest) {
-  if (oldest.major() >= release.driver_floor) {
+  const auto fit = fit::runs_on_driver(release, oldest);
+  if (!fit.is_refused()) {
     return {};
   }
   if (oldest.major() == 0) {
     return broken(
         k_driver_floor,
         "CUDA {} needs a driver of branch {} or newer, and every older one is asked for too",
-        release.minor.major_minor(), release.driver_floor);
+        release.minor.major_minor(), fit.version.text());
   }
   return broken(k_driver_floor, "CUDA {} needs a driver of branch {} or newer, not {}",
-                release.minor.major_minor(), release.driver_floor, oldest.text());
+                release.minor.major_minor(), fit.version.text(), oldest.text());
 }
 
 Verdict ptx_of_driver(const knowledge::Release& release, const knowledge::Release& driver_cuda) {
-  if (release.ptx <= driver_cuda.ptx) {
+  const auto fit = fit::ptx_on_driver(release, driver_cuda);
+  if (!fit.is_refused()) {
     return {};
   }
   return broken(k_ptx_of_driver,
                 "CUDA {} writes PTX {}, and a driver of CUDA {} compiles PTX up to {}",
                 release.minor.major_minor(), release.ptx.text(), driver_cuda.minor.major_minor(),
-                driver_cuda.ptx.text());
+                fit.version.text());
 }
 
 Verdict host_compiler(const knowledge::Release& release, const machine::Compiler& compiler) {
-  const auto major = compiler.version.major();
+  const auto range = fit::compilers_of(release);
+  const auto fit =
+      fit::host_compiler(range, compiler.kind, static_cast<int>(compiler.version.major()));
   const auto cuda = release.minor.major_minor();
-  if (compiler.kind == "gcc" && release.gcc_max > 0 && major > release.gcc_max) {
+  if (!fit.is_refused()) {
+    return {};
+  }
+  if (compiler.kind == "gcc") {
     return broken(k_host_compiler, "CUDA {} takes gcc up to {}, and {} is gcc {}", cuda,
-                  release.gcc_max, compiler.path, compiler.version.text());
+                  fit.version.text(), compiler.path, compiler.version.text());
   }
-  const bool is_clang = compiler.kind == "clang" && release.clang_max > 0;
-  if (is_clang && (major > release.clang_max || major < release.clang_min)) {
-    return broken(k_host_compiler, "CUDA {} takes clang {} to {}, and {} is clang {}", cuda,
-                  release.clang_min, release.clang_max, compiler.path, compiler.version.text());
-  }
-  return {};
+  return broken(k_host_compiler, "CUDA {} takes clang {} to {}, and {} is clang {}", cuda,
+                range.clang_min, range.clang_max, compiler.path, compiler.version.text());
 }
 
-Verdict c_library(const Version& cuda, const Version& glibc) {
-  struct Clash {
-    const char* glibc;
-    const char* cuda;
-    const char* functions;
-  };
-  static constexpr Clash clashes[] = {{"2.42", "13.2", "rsqrt"},
-                                      {"2.41", "13.0", "sinpi and cospi"}};
-  for (const auto& clash : clashes) {
-    if (compare_minor(glibc, make_version(clash.glibc)) >= 0 &&
-        compare_minor(cuda, make_version(clash.cuda)) < 0) {
-      return broken(k_c_library, "glibc {} declares {} in a way that CUDA takes from {} on",
-                    glibc.text(), clash.functions, clash.cuda);
-    }
+Verdict c_library(const knowledge::Limits& limits, const Version& cuda, const Version& glibc) {
+  const auto* clash = fit::c_library_clash(limits, cuda, glibc);
+  if (clash == nullptr) {
+    return {};
   }
-  return {};
+  return broken(k_c_library, "glibc {} declares {} in a way that CUDA takes from {} on",
+                glibc.text(), join(clash->functions, " and "), clash->cuda.text());
 }
 
 Verdict consumer_minimum(const knowledge::Consumer& consumer, const GpuTarget& target,
                          const Version& cuda) {
-  for (const auto& [pattern, least] : consumer.minimum) {
-    const std::string number = target.plain().dotted();
-    const bool applies = pattern == "any" || pattern == number || pattern == target.plain().sm() ||
-                         pattern == fmt::format("{}.x", target.major);
-    const auto minimum = Version::parse(least);
-    if (applies && minimum && compare_minor(cuda, *minimum) < 0) {
-      return broken(k_consumer_minimum, "{} asks for CUDA {} or newer for {} ({})", consumer.name,
-                    least, target.plain().sm(), consumer.why);
-    }
+  const auto fit = fit::accepts_nvcc(consumer, target, cuda);
+  if (!fit.is_refused()) {
+    return {};
   }
-  return {};
+  return broken(k_consumer_minimum, "{} asks for CUDA {} or newer for {} ({})", consumer.name,
+                fit.version.text(), target.plain().sm(), consumer.why);
 }
 
-Verdict platform(Platform platform, const Version& cuda) {
-  if (platform == Platform(Platform::Kind::linux_aarch64) &&
-      compare_minor(cuda, make_version("13.0")) >= 0) {
-    return broken(k_platform,
-                  "{} ends with CUDA 12.9; from 13.0 on its devices are served by linux-sbsa",
-                  platform.text());
+Verdict platform(const knowledge::Limits& limits, Platform platform, const Version& cuda) {
+  const auto* end = fit::ended_before(platform, cuda, limits);
+  if (end == nullptr) {
+    return {};
   }
-  return {};
+  return broken(k_platform, "{} ends with CUDA {}; from {} on its devices are served by {}",
+                platform.text(), end->last.text(), end->without.text(), end->successor.text());
 }
 
-Verdict sources(const std::vector<std::string>& named, std::string_view source,
-                const Version& cuda) {
+Verdict sources(const knowledge::Limits& limits, const std::vector<std::string>& named,
+                std::string_view source, const Version& cuda) {
   if (source.empty() || std::find(named.begin(), named.end(), source) != named.end()) {
     return {};
   }
-  const auto wheels = compiler_wheels(cuda);
+  const auto wheels = compiler_wheels(limits, cuda);
   return broken(k_sources, "CUDA {} would come from {}, which is not among them{}{}", cuda.text(),
                 source, wheels ? ": " : "", wheels ? wheels->reason : "");
 }
 
-Verdict compiler_wheels(const Version& cuda) {
-  if (cuda.major() >= 13) {
+Verdict compiler_wheels(const knowledge::Limits& limits, const Version& cuda) {
+  const auto fit = fit::compiler_in_wheels(cuda, limits);
+  if (!fit.is_refused()) {
     return {};
   }
-  return broken(k_compiler_wheels,
-                "the Python wheels of CUDA {} hold no nvcc; they do from 13.0 on", cuda.major());
+  return broken(k_compiler_wheels, "the Python wheels of CUDA {} hold no nvcc; they do from {} on",
+                cuda.major(), fit.version.text());
 }
 
 Version cccl_of_package(const Version& package, const std::vector<knowledge::Release>& releases) {
@@ -358,18 +337,6 @@ Version oldest_driver(const VersionRange& range) {
     }
   }
   return oldest.value_or(Version());
-}
-
-const knowledge::Release* cuda_of_driver(const std::vector<knowledge::Release>& releases,
-                                         const Version& driver) {
-  const knowledge::Release* own = nullptr;
-  for (const auto& release : releases) {
-    const bool is_newer = own == nullptr || own->minor < release.minor;
-    if (release.driver_branch > 0 && release.driver_branch <= driver.major() && is_newer) {
-      own = &release;
-    }
-  }
-  return own;
 }
 
 } // namespace cukit::resolve::rules

@@ -1,10 +1,11 @@
 // What must hold between the parts of a toolkit, and between a toolkit and what it is for: one
-// named, pure predicate per rule, over plain values. Each says why it was broken and which public
-// source states it.
+// named, pure predicate per rule, over plain values. What goes with what is lib/fit's to say; each
+// rule says why it was broken and which public source states it.
 #pragma once
 
 #include "fit/torch.hpp"
 #include "knowledge/knowledge.hpp"
+#include "knowledge/limits.hpp"
 #include "machine/machine.hpp"
 #include "model/platform.hpp"
 #include "model/version.hpp"
@@ -84,25 +85,21 @@ Verdict driver_floor(const knowledge::Release& release, const Version& oldest);
 /// A driver whose own CUDA is `driver_cuda` compiles the PTX that this release writes.
 Verdict ptx_of_driver(const knowledge::Release& release, const knowledge::Release& driver_cuda);
 Verdict host_compiler(const knowledge::Release& release, const machine::Compiler& compiler);
-Verdict c_library(const Version& cuda, const Version& glibc);
+Verdict c_library(const knowledge::Limits& limits, const Version& cuda, const Version& glibc);
 /// The consumer's own least nvcc for one GPU.
 Verdict consumer_minimum(const knowledge::Consumer& consumer, const GpuTarget& target,
                          const Version& cuda);
-Verdict platform(Platform platform, const Version& cuda);
+Verdict platform(const knowledge::Limits& limits, Platform platform, const Version& cuda);
 /// One of the sources that the manifest names holds the release; `source` empty: nothing is said.
-Verdict sources(const std::vector<std::string>& named, std::string_view source,
-                const Version& cuda);
-/// Python wheels hold an nvcc from CUDA 13.0 on.
-Verdict compiler_wheels(const Version& cuda);
+Verdict sources(const knowledge::Limits& limits, const std::vector<std::string>& named,
+                std::string_view source, const Version& cuda);
+/// The Python wheels of this CUDA hold an nvcc.
+Verdict compiler_wheels(const knowledge::Limits& limits, const Version& cuda);
 
 /// The version of CCCL in a package: 13.3.5.0.6 is 3.5.0; older packages are numbered like CUDA, so
 /// the release's line is the answer.
 Version cccl_of_package(const Version& package, const std::vector<knowledge::Release>& releases);
 /// The oldest driver that a range admits; 0 when it has no lower end.
 Version oldest_driver(const VersionRange& range);
-/// The release whose own driver this is: what its JIT compiler knows. Null when it is older than
-/// all that are known.
-const knowledge::Release* cuda_of_driver(const std::vector<knowledge::Release>& releases,
-                                         const Version& driver);
 
 } // namespace cukit::resolve::rules

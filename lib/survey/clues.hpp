@@ -21,6 +21,13 @@ struct CachePlace {
   bool holds_kernels = false; ///< PTX and cubins alone; else build.ninja and libraries
 };
 
+/// Parts of a toolkit that a consumer's own wheel brings, below a site-packages folder.
+struct Bundle {
+  std::string folder = {};                ///< holds an include folder, perhaps
+  std::vector<std::string> programs = {}; ///< below the folder: bin/ptxas
+  std::vector<std::string> packages = {}; ///< distributions that bring it
+};
+
 struct Clues {
   std::vector<std::string> variables = {}; ///< kept in a snapshot; * at the end for any beginning
   std::vector<std::string> roots = {};     ///< variables that name a folder or file of a toolkit
@@ -28,7 +35,9 @@ struct Clues {
   std::vector<std::string> folders = {};   ///< variables that list its folders
   std::vector<std::string> flags = {};     ///< variables with words for a compiler
   std::vector<std::string> packages = {};  ///< distributions that concern CUDA; * as above
+  std::vector<std::string> conda_packages = {}; ///< further ones that are told of; * as above
   std::vector<CachePlace> caches = {};
+  std::vector<Bundle> bundles = {};
 };
 
 /// The folder of a cache as the consumer would take it in this environment.

@@ -34,7 +34,7 @@ void read_ninja(const RootView& view, const std::string& path, CacheEntry& entry
   }
 }
 
-/// Files that a build of an extension writes, with the sources of torch's and tvm-ffi's
+/// Files that a build of an extension writes, with the sources of torch's and others'
 /// load_inline; a person's own sources are called otherwise.
 bool is_product(std::string_view name) {
   static constexpr std::array exact = {"build.ninja", ".ninja_log", ".ninja_deps", ".ninja_lock",
@@ -79,7 +79,7 @@ public:
       list_.push_back(std::move(entry));
     }
   }
-  /// One folder with kernels alone. Triton keeps the PTX that it gave to ptxas; what nvcc compiled
+  /// One folder with kernels alone. It may have the PTX that ptxas was given; what nvcc compiled
   /// names its tools in .note.nv.tkinfo.
   void add_kernels(const std::string& consumer, const std::string& folder) {
     CacheEntry entry{.consumer = consumer, .path = folder};

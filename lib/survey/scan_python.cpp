@@ -27,11 +27,16 @@ bool concerns_cuda(std::string_view name, const Clues& clues) {
                      [&](const auto& one) { return name.starts_with(one); });
 }
 
-/// Wheels whose own libraries say nothing new: CUDA itself, torch with its 11,000 files, numerics.
-bool has_no_extension(std::string_view name) {
-  static constexpr std::array skipped = {"torch", "triton", "numpy", "scipy", "pandas", "pyarrow"};
+/// Wheels whose own libraries say nothing new: CUDA itself, torch with its 11,000 files, numerics,
+/// and what brings parts of a toolkit.
+bool has_no_extension(std::string_view name, const Clues& clues) {
+  static constexpr std::array skipped = {"torch", "numpy", "scipy", "pandas", "pyarrow"};
   return name.starts_with("nvidia-") ||
-         std::find(skipped.begin(), skipped.end(), name) != skipped.end();
+         std::find(skipped.begin(), skipped.end(), name) != skipped.end() ||
+         std::any_of(clues.bundles.begin(), clues.bundles.end(), [&](const Bundle& bundle) {
+           return std::any_of(bundle.packages.begin(), bundle.packages.end(),
+                              [&](const auto& package) { return matches(package, name); });
+         });
 }
 
 /// Requires-Dist of METADATA, as far as it concerns CUDA.
@@ -163,6 +168,25 @@ bool is_owner_checked(std::string_view name) {
   return name.starts_with("nvidia-") || name.starts_with("nixl");
 }
 
+void scan_bundles(const RootView& view, const std::string& site, const Clues& clues,
+                  PythonEnvironment& python) {
+  for (const auto& bundle : clues.bundles) {
+    BundledParts parts{.root = join_path(site, bundle.folder)};
+    for (const auto& program : bundle.programs) {
+      if (auto tool = scan_tool(view, join_path(parts.root, program))) {
+        parts.tools.emplace(name_of(program), *std::move(tool));
+      }
+    }
+    if (const auto include = join_path(parts.root, "include"); view.is_folder(include)) {
+      parts.include = include;
+      parts.launch_arguments = launch_arguments(view, include);
+    }
+    if (!parts.tools.empty() || !parts.include.empty()) {
+      python.bundles.push_back(std::move(parts));
+    }
+  }
+}
+
 void scan_site(const RootView& view, const std::string& site, const Clues& clues,
                PythonEnvironment& python) {
   Ownership ownership;
@@ -173,12 +197,12 @@ void scan_site(const RootView& view, const std::string& site, const Clues& clues
     const auto path = join_path(site, name);
     auto dist = read_distribution(view, path, name, clues);
     const bool is_checked = is_owner_checked(dist.name);
-    if (is_checked || !has_no_extension(dist.name)) {
+    if (is_checked || !has_no_extension(dist.name, clues)) {
       if (const auto record = view.read(join_path(path, "RECORD"), k_record_bytes)) {
         if (is_checked) {
           ownership.add(dist.name, *record);
         }
-        if (!has_no_extension(dist.name)) {
+        if (!has_no_extension(dist.name, clues)) {
           scan_extensions(view, site, dist, *record, python);
           const bool is_linked =
               !python.extensions.empty() && python.extensions.back().distribution == dist.name;
@@ -203,19 +227,10 @@ void scan_site(const RootView& view, const std::string& site, const Clues& clues
       python.torch_cuda = value;
     }
   }
-  const auto triton = join_path(site, "triton/backends/nvidia");
-  for (const char* name : {"ptxas", "ptxas-blackwell"}) {
-    if (auto tool = scan_tool(view, join_path(triton, join_path("bin", name)))) {
-      python.triton.emplace(name, *std::move(tool));
-    }
-  }
-  if (view.is_folder(join_path(triton, "include"))) {
-    python.triton_include = join_path(triton, "include");
-    python.triton_launch_arguments = launch_arguments(view, python.triton_include);
-  }
+  scan_bundles(view, site, clues, python);
 }
 
-void scan_conda(const RootView& view, PythonEnvironment& python) {
+void scan_conda(const RootView& view, const Clues& clues, PythonEnvironment& python) {
   for (const auto& file : view.list(join_path(python.prefix, "conda-meta"))) {
     // cuda-nvcc-13.0.88-hcdd1206_1.json
     const auto build = file.rfind('-');
@@ -226,7 +241,9 @@ void scan_conda(const RootView& view, PythonEnvironment& python) {
     }
     const auto name = file.substr(0, version);
     if (name.starts_with("cuda-") || name.starts_with("nvcc_") || name.starts_with("libcu") ||
-        name == "cudatoolkit" || name == "cuda" || name == "cupy") {
+        name == "cudatoolkit" || name == "cuda" ||
+        std::any_of(clues.conda_packages.begin(), clues.conda_packages.end(),
+                    [&](const auto& pattern) { return matches(pattern, name); })) {
       python.conda_packages.emplace_back(name, file.substr(version + 1, build - version - 1));
     }
   }
@@ -277,7 +294,7 @@ public:
       scan_site(view_, site, clues_, python);
     }
     if (python.is_conda) {
-      scan_conda(view_, python);
+      scan_conda(view_, clues_, python);
     }
     std::sort(python.distributions.begin(), python.distributions.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });

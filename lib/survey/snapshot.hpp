@@ -104,6 +104,14 @@ struct DriverLibrary {
   std::string led_by = {};  ///< LD_LIBRARY_PATH, /etc/ld.so.conf.d/x.conf, the loader's own folders
 };
 
+/// Parts of a toolkit inside a consumer's own wheel.
+struct BundledParts {
+  std::string root = {};
+  std::map<std::string, Tool> tools = {}; ///< by file name
+  std::string include = {};               ///< empty: it brings no headers
+  int launch_arguments = 0;               ///< of __cudaLaunch in its crt; 0: not here
+};
+
 struct PythonEnvironment {
   std::string prefix = {};
   std::vector<std::string> found_by = {};
@@ -112,9 +120,7 @@ struct PythonEnvironment {
   std::vector<Distribution> distributions = {}; ///< by name
   std::string torch = {};                       ///< 2.11.0+cu130
   std::string torch_cuda = {};                  ///< 13.0
-  std::map<std::string, Tool> triton = {};      ///< ptxas, ptxas-blackwell
-  std::string triton_include = {};
-  int triton_launch_arguments = 0;
+  std::vector<BundledParts> bundles = {};
   std::vector<Extension> extensions = {};
   std::vector<Clobber> clobbers = {};
   std::vector<LoadProblem> load_problems = {};

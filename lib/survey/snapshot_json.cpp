@@ -1,10 +1,15 @@
 // Snapshot to JSON and back. Every struct lists its fields once, for both directions.
 #include "base/strings.hpp"
 #include "survey/anonymise.hpp"
+#include "survey/root_view.hpp"
+
+#include <type_traits>
 
 namespace cukit::survey {
 
 namespace {
+
+class Reader;
 
 template <typename V> void fields(V& v, Tool& x) {
   v("path", x.path);
@@ -83,6 +88,31 @@ template <typename V> void fields(V& v, DriverLibrary& x) {
   v("led_by", x.led_by);
 }
 
+template <typename V> void fields(V& v, BundledParts& x) {
+  v("root", x.root);
+  v("tools", x.tools);
+  v("include", x.include);
+  v("launch_arguments", x.launch_arguments);
+}
+
+/// As snapshots of earlier versions have them: of one package, under names of its own.
+template <typename V> void earlier_bundle(V& v, PythonEnvironment& x) {
+  if constexpr (std::is_same_v<V, Reader>) {
+    BundledParts parts;
+    v("triton", parts.tools);
+    v("triton_include", parts.include);
+    v("triton_launch_arguments", parts.launch_arguments);
+    if (!parts.tools.empty()) {
+      parts.root = parent_of(parent_of(parts.tools.begin()->second.path));
+    } else if (!parts.include.empty()) {
+      parts.root = parent_of(parts.include);
+    }
+    if (!parts.root.empty()) {
+      x.bundles.push_back(std::move(parts));
+    }
+  }
+}
+
 template <typename V> void fields(V& v, PythonEnvironment& x) {
   v("prefix", x.prefix);
   v("found_by", x.found_by);
@@ -91,9 +121,8 @@ template <typename V> void fields(V& v, PythonEnvironment& x) {
   v("distributions", x.distributions);
   v("torch", x.torch);
   v("torch_cuda", x.torch_cuda);
-  v("triton", x.triton);
-  v("triton_include", x.triton_include);
-  v("triton_launch_arguments", x.triton_launch_arguments);
+  v("bundles", x.bundles);
+  earlier_bundle(v, x);
   v("extensions", x.extensions);
   v("clobbers", x.clobbers);
   v("load_problems", x.load_problems);

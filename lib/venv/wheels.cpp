@@ -1,6 +1,7 @@
 #include "venv/wheels.hpp"
 
 #include "base/strings.hpp"
+#include "fit/parts.hpp"
 
 #include <algorithm>
 #include <set>
@@ -8,9 +9,6 @@
 namespace cukit::venv {
 
 namespace {
-
-/// The first CUDA whose nvcc is in a wheel.
-constexpr int k_first_major = 13;
 
 using knowledge::Component;
 using knowledge::ReleaseTable;
@@ -160,12 +158,13 @@ Result<WheelSet> coherent_set(const Inventory& inventory, const knowledge::Knowl
     return no("the wheels of CUDA 12 hold no nvcc", inventory, hint_for_wire(inventory));
   }
   CUKIT_TRY_ASSIGN(const auto* tables, knowledge.tables());
+  CUKIT_TRY_ASSIGN(const auto* limits, knowledge.limits());
   CUKIT_TRY_ASSIGN(const auto* components, knowledge.components());
   Chooser chooser(inventory, *components);
   std::optional<WheelSet> best;
   for (const auto& table : *tables) { // ascending: of equals the newest stays
-    if (table.source != "wheels" || table.release.major() < k_first_major ||
-        table.release.is_prerelease()) {
+    if (table.source != "wheels" || table.release.is_prerelease() ||
+        fit::compiler_in_wheels(table.release, *limits).is_refused()) {
       continue;
     }
     auto set = chooser.of(table);

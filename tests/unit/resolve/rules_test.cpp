@@ -1,3 +1,4 @@
+#include "fit/machine.hpp"
 #include "resolve/rules.hpp"
 #include "resolve/search.hpp"
 
@@ -13,6 +14,11 @@ Version v(std::string_view text) {
 }
 GpuTarget gpu(std::string_view text) {
   return *GpuTarget::parse(text);
+}
+
+const knowledge::Limits& limits() {
+  static const auto recipes = knowledge::Knowledge::embedded();
+  return **recipes.limits();
 }
 
 knowledge::Release release(std::string_view minor, std::string_view ptx, int branch) {
@@ -103,9 +109,9 @@ TEST(Rules, row40_drivers_older_than_the_release_needs_are_refused) {
                                                  release("13.2", "9.2", 595)};
   EXPECT_FALSE(rules::driver_floor(releases[1], v("580.65.06")));
   EXPECT_TRUE(rules::driver_floor(releases[1], v("575.57.08")));
-  EXPECT_EQ(rules::cuda_of_driver(releases, v("590.1"))->minor.text(), "13.0");
-  EXPECT_EQ(rules::cuda_of_driver(releases, v("595"))->minor.text(), "13.2");
-  EXPECT_EQ(rules::cuda_of_driver(releases, v("570")), nullptr);
+  EXPECT_EQ(fit::cuda_of_driver(releases, v("590.1"))->minor.text(), "13.0");
+  EXPECT_EQ(fit::cuda_of_driver(releases, v("595"))->minor.text(), "13.2");
+  EXPECT_EQ(fit::cuda_of_driver(releases, v("570")), nullptr);
   EXPECT_TRUE(rules::ptx_of_driver(releases[1], releases[0]));
   EXPECT_FALSE(rules::ptx_of_driver(releases[0], releases[1]));
 }
@@ -137,11 +143,11 @@ TEST(Rules, row40_a_host_compiler_newer_than_the_headers_take_is_refused) {
 }
 
 TEST(Rules, c_libraries) {
-  EXPECT_FALSE(rules::c_library(v("12.9"), v("2.40")));
-  EXPECT_TRUE(rules::c_library(v("12.9"), v("2.41")));
-  EXPECT_FALSE(rules::c_library(v("13.0"), v("2.41")));
-  EXPECT_TRUE(rules::c_library(v("13.1"), v("2.42")));
-  EXPECT_FALSE(rules::c_library(v("13.2"), v("2.42")));
+  EXPECT_FALSE(rules::c_library(limits(), v("12.9"), v("2.40")));
+  EXPECT_TRUE(rules::c_library(limits(), v("12.9"), v("2.41")));
+  EXPECT_FALSE(rules::c_library(limits(), v("13.0"), v("2.41")));
+  EXPECT_TRUE(rules::c_library(limits(), v("13.1"), v("2.42")));
+  EXPECT_FALSE(rules::c_library(limits(), v("13.2"), v("2.42")));
 }
 
 TEST(Rules, consumers_have_minimums_of_their_own) {
@@ -156,8 +162,8 @@ TEST(Rules, consumers_have_minimums_of_their_own) {
 }
 
 TEST(Rules, wheels_hold_a_compiler_from_13_on) {
-  EXPECT_TRUE(rules::compiler_wheels(v("12.9")));
-  EXPECT_FALSE(rules::compiler_wheels(v("13.0")));
+  EXPECT_TRUE(rules::compiler_wheels(limits(), v("12.9")));
+  EXPECT_FALSE(rules::compiler_wheels(limits(), v("13.0")));
 }
 
 TEST(Preference, pytorchs_minor_then_newer_ones_upwards_then_older_ones_downwards) {
