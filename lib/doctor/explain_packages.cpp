@@ -174,8 +174,12 @@ std::vector<Fix> fixes_of_version(const Context& context, const Failure& failure
   if (name == "driver") {
     return {by_hand("install a driver of a branch that serves", "the host's, not the container's")};
   }
-  const bool is_of_pip = name == "cmake" || name == "ninja" || name == "torch" ||
-                         name == "triton" || name == "setuptools" || name == "numpy";
+  const auto brings_one = [&](const auto& recipe) {
+    return knowledge::brings(recipe.discovery, name);
+  };
+  const bool is_of_pip = name == "cmake" || name == "ninja" || name == "setuptools" ||
+                         name == "numpy" ||
+                         std::any_of(context.recipes.begin(), context.recipes.end(), brings_one);
   if (is_of_pip && is_least && !context.snapshot.pythons.empty()) {
     const auto range = failure.demand.starts_with("=") ? failure.demand : ">=" + number;
     return {

@@ -193,6 +193,7 @@ TEST_F(OwnConsumer, doctor_finds_it_with_its_root_its_caches_and_their_fix) {
   const auto seen = with_recipes(json).output;
   EXPECT_THAT(seen, AllOf(HasSubstr("\"name\": \"mine\""), HasSubstr("\"version\": \"2.1\""),
                           HasSubstr(real("/cuda/bin/nvcc")), HasSubstr("cache-stale")));
+  EXPECT_THAT(with_recipes(look).output, HasSubstr("mine"));
   auto fix = look;
   fix.insert(fix.end(), {"--consumer", "mine", "--fix", "--yes", "--no-validate"});
   const auto done = with_recipes(fix);

@@ -106,10 +106,15 @@ TEST(Discovery, a_toolkit_is_found_by_a_name_that_is_not_its_first) {
 
 TEST(Discovery, a_consumer_is_a_file_and_no_code) {
   test::FakeRoot root;
-  for (const char* file : {"doctor/rules.yaml", "doctor/messages.yaml", "knowledge/gpus.yaml",
-                           "knowledge/releases.yaml", "knowledge/products.yaml",
-                           "knowledge/groups.yaml", "knowledge/pytorch.yaml"}) {
+  for (const char* file :
+       {"doctor/rules.yaml", "doctor/messages.yaml", "knowledge/gpus.yaml",
+        "knowledge/releases.yaml", "knowledge/products.yaml", "knowledge/groups.yaml",
+        "knowledge/pytorch.yaml", "knowledge/limits.yaml"}) {
     root.put(std::string("/recipes/") + file, knowledge::Knowledge::embedded().read(file).value());
+  }
+  const auto components = knowledge::Knowledge::embedded().list("components");
+  for (const auto& file : *components) {
+    root.put("/recipes/" + file, knowledge::Knowledge::embedded().read(file).value());
   }
   root.put("/recipes/consumers/mine.yaml",
            "summary: mine\nneeds: [core]\nwhy: mine, setup.py\n"

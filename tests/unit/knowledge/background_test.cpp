@@ -53,7 +53,7 @@ TEST(TorchReleases, know_what_2_11_was_built_with) {
   EXPECT_EQ(found->default_tag, "cu130");
   EXPECT_EQ(found->builds.at("cu130").cuda->text(), "13.0.2");
   EXPECT_EQ(found->builds.at("cu130").cudnn->text(), "9.19.0.56");
-  EXPECT_EQ(found->triton.text(), "3.6.0");
+  EXPECT_EQ(found->needs.at("triton").text(), "3.6.0");
 }
 
 /// What the wheels of the default index require (their METADATA): version, triton,
@@ -74,7 +74,7 @@ TEST(TorchReleases, default_builds_are_what_their_wheels_require) {
                                     [&](const auto& one) { return one.version.text() == version; });
     ASSERT_NE(torch, torches().end()) << version;
     const auto& build = torch->builds.at(torch->default_tag);
-    EXPECT_EQ(torch->triton.text(), triton) << version;
+    EXPECT_EQ(torch->needs.at("triton").text(), triton) << version;
     EXPECT_EQ(build.cudnn->text(), cudnn) << version;
     EXPECT_EQ(build.nccl->text(), nccl) << version;
     const auto& tables = *binary().tables().value();
@@ -102,10 +102,10 @@ TEST(TorchReleases, defaults_agree_with_the_table_of_tags) {
 }
 
 TEST(TorchReleases, mistakes_are_named) {
-  const auto refused = parse_torch_releases(
-      "releases:\n  - {torch: \"2.1\", date: x, triton: \"2\", default: cu1, builds: {cu2: [y]}, "
-      "evidence: documented}\n",
-      "t.yaml");
+  const auto refused = parse_torch_releases("releases:\n  - {torch: \"2.1\", date: x, needs: "
+                                            "{triton: \"2\"}, default: cu1, builds: {cu2: [y]}, "
+                                            "evidence: documented}\n",
+                                            "t.yaml");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().causes.size(), 3U);
 }

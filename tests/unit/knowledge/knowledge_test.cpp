@@ -1,4 +1,5 @@
 #include "knowledge/knowledge.hpp"
+#include "model/tree_layout.hpp"
 
 #include <gtest/gtest.h>
 
@@ -79,6 +80,9 @@ protected:
   Result<std::vector<Consumer>> parsed(const std::string& text) {
     EXPECT_TRUE(make_directories(folder.path() / "consumers"));
     EXPECT_TRUE(make_directories(folder.path() / "knowledge"));
+    EXPECT_TRUE(make_directories(folder.path() / "components"));
+    EXPECT_TRUE(write_file_atomic(folder.path() / "components/nvcc.yaml",
+                                  "summary: nvcc\nproject: p\nfollows: core\n"));
     EXPECT_TRUE(
         write_file_atomic(folder.path() / "knowledge/groups.yaml", "groups: {core: [nvcc]}\n"));
     EXPECT_TRUE(write_file_atomic(folder.path() / "consumers/mine.yaml",
@@ -135,25 +139,23 @@ TEST_F(ConsumerRecipe, mistakes_in_it_are_named_with_their_place) {
   }
 }
 
-TEST(Recipes, a_consumer_is_named_in_its_recipe_and_nowhere_in_the_code) {
-  std::string code;
-  for (const auto* folder : {"lib/exports", "lib/pipeline", "cmd/commands"}) {
-    for (const auto& entry :
-         fs::recursive_directory_iterator(fs::path(CUKIT_SOURCE_DIR) / folder)) {
-      code += entry.is_regular_file() ? read_file(entry.path(), 1U << 20U).value() : "";
-    }
+// Trees keep NVIDIA's layout: what the code says of it is what the recipes bring.
+TEST(Recipes, bring_programs_to_where_the_layout_says) {
+  const auto& components = need(binary().components());
+  const auto* nvcc = find_component(components, "nvcc");
+  const auto* nvvm = find_component(components, "nvvm");
+  const auto* cudart = find_component(components, "cudart");
+  ASSERT_TRUE(nvcc != nullptr && nvvm != nullptr && cudart != nullptr);
+  EXPECT_THAT(nvcc->parts.at("ptxas"),
+              ElementsAre(std::string(layout::k_ptxas), std::string(layout::k_nvlink)));
+  for (const auto place :
+       {layout::k_nvcc, layout::k_ptxas, layout::k_nvlink, layout::k_fatbinary, layout::k_cudafe}) {
+    EXPECT_THAT(nvcc->provides, Contains(std::string(place)));
   }
-  for (const auto& consumer : need(binary().consumers())) {
-    if (consumer.name != "cmake") { // also what `cukit export` writes files for
-      EXPECT_EQ(code.find("\"" + consumer.name + "\""), std::string::npos) << consumer.name;
-    }
-    for (const auto& variable : consumer.environment) {
-      EXPECT_EQ(code.find("\"" + variable.name), std::string::npos) << variable.name;
-    }
-    for (const auto& cache : consumer.caches) {
-      EXPECT_EQ(code.find(cache.usual.empty() ? cache.below : cache.usual), std::string::npos);
-    }
-  }
+  EXPECT_THAT(nvvm->provides, Contains(std::string(layout::k_cicc)));
+  EXPECT_THAT(nvvm->provides, Contains(HasSubstr(std::string(layout::k_libdevice) + "/")));
+  EXPECT_THAT(cudart->provides, Contains(std::string(layout::k_runtime_header)));
+  EXPECT_THAT(cudart->provides, Contains(std::string(layout::k_driver_header)));
 }
 
 // PTX ISA versions as NVIDIA's PTX ISA release history gives them.
@@ -226,7 +228,7 @@ TEST(Components, ptxas_comes_with_its_partner) {
   EXPECT_EQ(nvcc->licence, "LicenseRef-NVIDIA-Proprietary");
 }
 
-TEST(Consumers, bring_the_headers_and_minimums_of_flashinfer) {
+TEST(Consumers, bring_the_headers_of_flashinfer) {
   const auto& knowledge = binary();
   const auto& consumers = need(knowledge.consumers());
   const auto found = std::find_if(consumers.begin(), consumers.end(),
@@ -236,9 +238,6 @@ TEST(Consumers, bring_the_headers_and_minimums_of_flashinfer) {
   EXPECT_THAT(found->headers, ElementsAre("curand", "cublas", "cusparse", "cusolver"));
   ASSERT_EQ(found->arch_variables.size(), 1U);
   EXPECT_EQ(found->arch_variables[0].separator, " ");
-  EXPECT_EQ(least_nvcc(*found, {12, 1, 0})->text(), "12.9");
-  EXPECT_EQ(least_nvcc(*found, {9, 0, 'a'})->text(), "12.3");
-  EXPECT_EQ(least_nvcc(*found, {8, 0, 0}), std::nullopt);
 }
 
 TEST(FindGpu, takes_targets_and_compute_capabilities) {
