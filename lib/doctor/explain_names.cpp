@@ -263,9 +263,10 @@ const NameSpan* missing_here(const Context& context, NameKind kind, const std::s
   }
   const auto used = in_use(context, kind, failure);
   if (!used.cuda) {
-    // a compiler that misses a member has read the header; a file can be missing for other reasons
-    const bool is_cpp = kind == NameKind::cccl || kind == NameKind::symbol;
-    return is_cpp && span->last ? span : nullptr;
+    // a compiler that misses a member has read the header, a tool that refuses an option has none;
+    // a file can be missing for other reasons
+    const bool is_said_by_it = kind != NameKind::header && kind != NameKind::library;
+    return is_said_by_it ? span : nullptr;
   }
   return span->has(*used.cuda) ? nullptr : span; // where it is there, something else is wrong
 }

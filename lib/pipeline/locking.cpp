@@ -188,8 +188,9 @@ Result<void> add_venv_notes(const manifest::Manifest& manifest, std::vector<reso
     return {};
   }
   const auto& folder = manifest.pytorch_venv->value;
-  CUKIT_TRY_ASSIGN(const auto venv,
-                   python::read_venv(folder, text::place(manifest.file, manifest.pytorch_venv->at)));
+  CUKIT_TRY_ASSIGN(
+      const auto venv,
+      python::read_venv(folder, text::place(manifest.file, manifest.pytorch_venv->at)));
   for (auto& text : python::drift_of(venv, manifest.pytorch_cuda->value)) {
     notes.push_back({.text = std::move(text), .source = folder});
   }

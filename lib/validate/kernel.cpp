@@ -188,7 +188,8 @@ Result<std::vector<Kernel>> load_kernels(const knowledge::Knowledge& knowledge,
   for (auto& [name, files] : group_by_kernel(paths)) {
     const std::string path = std::string(k_folder) + name + std::string(k_description);
     CUKIT_TRY_ASSIGN(const auto text, knowledge.read(path));
-    CUKIT_TRY_ASSIGN(auto kernel, read_kernel(text, knowledge.display(path), name, std::move(files)));
+    CUKIT_TRY_ASSIGN(auto kernel,
+                     read_kernel(text, knowledge.display(path), name, std::move(files)));
     kernels.push_back(std::move(kernel));
   }
   CUKIT_TRY(check_suites(knowledge, suites));

@@ -69,6 +69,12 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def handle_one_request(self):
+        try:
+            super().handle_one_request()
+        except (BrokenPipeError, ConnectionResetError):  # the program had what it wanted
+            self.close_connection = True
+
     def do_GET(self):
         body = self.server.answer(self.path)
         found = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))

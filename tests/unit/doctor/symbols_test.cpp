@@ -126,6 +126,23 @@ TEST(Symbols, of_the_users_own_code_stay_unexplained) {
   EXPECT_EQ(diagnosis.findings.front().id, "log-not-explained");
 }
 
+TEST(Names, that_a_tool_refuses_are_told_where_nothing_is_known_of_its_release) {
+  struct One {
+    const char* log;
+    const char* cause;
+  };
+  for (const auto& [log, cause] :
+       {One{"nvcc fatal   : Unknown option '-compress-mode=size'\n",
+            "-compress-mode came with CUDA 12.8"},
+        One{"x.cu(3): error: identifier \"__nv_fp8_e8m0\" is undefined\n",
+            "__nv_fp8_e8m0 came with CUDA 12.8"}}) {
+    const auto diagnosis = of_log(log);
+    ASSERT_FALSE(diagnosis.findings.empty()) << log;
+    EXPECT_EQ(diagnosis.findings.front().id, "name-not-yet") << log;
+    EXPECT_THAT(diagnosis.findings.front().cause, HasSubstr(cause));
+  }
+}
+
 struct Demanded {
   const char* log;
   const char* cause;
