@@ -137,6 +137,7 @@ private:
       return;
     }
     std::deque<std::vector<const Loading*>> queue;
+    std::vector<std::pair<const Loading*, std::string>> links; // who needs what
     queue.push_back(program_ == nullptr ? std::vector{first} : std::vector{program_, first});
     for (std::size_t seen = 0; !queue.empty() && seen < k_most_objects; ++seen) {
       const auto chain = std::move(queue.front());
@@ -151,8 +152,11 @@ private:
             queue.back().push_back(next);
           }
         }
-        check(*chain.back(), distribution, name, known->second);
+        links.emplace_back(chain.back(), name);
       }
+    }
+    for (const auto& [by, name] : links) { // when all that can serve is known
+      check(*by, distribution, name, loaded);
     }
   }
 
@@ -165,7 +169,8 @@ private:
   }
 
   void check(const Loading& by, const std::string& distribution, const std::string& library,
-             const TakenLibrary& taken) {
+             const Loaded& loaded) {
+    const auto& taken = loaded.at(library);
     const auto own = own_.find(library);
     const bool is_ours = own != own_.end();
     if ((!is_ours && !is_cuda_library(library)) || library.starts_with("libcuda.so") ||
@@ -191,29 +196,47 @@ private:
     if (is_trusted) {
       return;
     }
-    if (compare(by, library, taken.real, problem)) {
+    if (compare(by, library, loaded, problem)) {
       python_.load_problems.push_back(std::move(problem));
     }
   }
 
-  /// Whether the object wants of that library what it does not have.
-  bool compare(const Loading& by, const std::string& library, const std::string& taken,
+  /// Whether the object wants of that library what it does not have. A symbol without a version is
+  /// the first library's that exports it: libtorch.so is a shell, its functions are of others.
+  bool compare(const Loading& by, const std::string& library, const Loaded& loaded,
                LoadProblem& problem) {
-    std::set<std::string, std::less<>> names;
+    using Names = std::set<std::string, std::less<>>;
+    Names bound;
+    Names anybodys;
     for (auto& wanted :
          wanted_symbols(view_, by.path, [&](std::string_view symbol, std::string_view from) {
            return from.empty() ? owner_of(symbol, by.link.needed) == library : from == library;
          })) {
-      names.insert(std::move(wanted.symbol));
+      (wanted.library.empty() ? anybodys : bound).insert(std::move(wanted.symbol));
     }
-    if (names.empty() || !take_exported(view_, taken, names) || names.empty()) {
+    const bool has_names = !bound.empty() || !anybodys.empty();
+    if (!has_names || !take_exported(view_, problem.taken, bound) ||
+        !take_exported(view_, problem.taken, anybodys)) {
+      return false;
+    }
+    for (const auto& [name, other] : loaded) {
+      if (anybodys.empty()) {
+        break;
+      }
+      if (!other.real.empty() && other.real != problem.taken) {
+        take_exported(view_, other.real, anybodys);
+      }
+    }
+    auto names = std::move(bound);
+    names.merge(anybodys);
+    if (names.empty()) {
       return false;
     }
     problem.missing.assign(names.begin(),
                            std::next(names.begin(), static_cast<std::ptrdiff_t>(
                                                         std::min(names.size(), k_most_missing))));
     const auto own = problem.own.empty() ? std::nullopt : view_.find(problem.own);
-    if (own && own->real != taken) {
+    if (own && own->real != problem.taken) {
       problem.own_has_them = take_exported(view_, own->real, names) && names.empty();
     }
     return true;

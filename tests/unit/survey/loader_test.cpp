@@ -147,6 +147,25 @@ TEST_F(Loading, what_torch_loaded_serves_an_extension_that_requires_torch) {
   EXPECT_EQ(python.load_problems.front().distribution, "alone");
 }
 
+TEST_F(Loading, a_symbol_without_a_version_is_served_by_any_library_that_is_loaded) {
+  const auto lib = k_site + "/torch/lib/";
+  library(lib + "libtorch_cpu.so", "libtorch_cpu.so", {"torch_call_dispatcher"}, false);
+  library(lib + "libtorch_cuda.so", "libtorch_cuda.so", {"torch_cuda_stream"}, false);
+  library(lib + "libtorch.so", "libtorch.so", {"shell"}, false, {},
+          {lib + "libtorch_cpu.so", lib + "libtorch_cuda.so"}, "-Wl,-rpath,'$ORIGIN'");
+  const auto cudart = k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12";
+  library(cudart, "libcudart.so.12", {"cudaMalloc"});
+  const std::vector<std::string> needs = {lib + "libtorch.so", cudart};
+  const std::string options =
+      "-Wl,-rpath,'$ORIGIN/../torch/lib:$ORIGIN/../nvidia/cuda_runtime/lib'";
+  extension("sound", {"torch_call_dispatcher"}, needs, "torch", options);
+  EXPECT_THAT(look().load_problems, IsEmpty());
+  extension("newer", {"torch_of_another_release"}, needs, "torch", options);
+  const auto python = look();
+  ASSERT_THAT(python.load_problems, SizeIs(1));
+  EXPECT_THAT(python.load_problems.front().missing, ElementsAre("torch_of_another_release"));
+}
+
 TEST_F(Loading, a_library_that_nobody_has_is_not_found) {
   library("/build/libcufft.so.12", "libcufft.so.12", {"cufftCreate"});
   extension("fastfft", {"cufftCreate"}, {"/build/libcufft.so.12"});
