@@ -113,7 +113,7 @@ constexpr Slip k_slips[] = {
     {"knowledge/forward.yaml", "\"10.3\"", "\"10.9\"", "there is no GPU of compute capability"},
 };
 INSTANTIATE_TEST_SUITE_P(EveryKind, Slips, testing::ValuesIn(k_slips),
-                         [](const auto& info) { return std::to_string(info.index); });
+                         [](const auto& one) { return std::to_string(one.index); });
 
 TEST(RecipesOfTheBinary, as_they_are_lead_everywhere) {
   EXPECT_FALSE(error_of(Knowledge::embedded()).has_value());
