@@ -98,7 +98,7 @@ std::string begin_of_message(string_view text) {
     return {};
   }
   if (text.find("' panicked at ") != k_none || text.find(") panicked at ") != k_none) {
-    return "error: ";
+    return "error: panicked: ";
   }
   const auto head = head_of(text);
   return head.exception.empty() || !head.text.empty() ? std::string() : head.exception + ": ";
@@ -131,13 +131,25 @@ void Collector::line(string_view raw, std::size_t number) {
     return;
   }
   if (!held_.empty()) {
-    look(std::exchange(held_, {}).append(text), is_source);
+    take_held(text, is_source);
     return;
   }
   held_ = begin_of_message(text);
   if (held_.empty()) {
     look(text, is_source);
   }
+}
+
+/// The line behind one that was held is its message, unless it speaks for itself.
+void Collector::take_held(string_view text, bool is_source) {
+  auto message = std::exchange(held_, {});
+  const auto plain = plain_quotes(text.substr(0, k_text_bytes));
+  const auto head = head_of(plain);
+  const bool is_ending = ending_of(head, plain).has_value();
+  if (is_ending) {
+    look(message, false);
+  }
+  look(is_ending || head.severity == Severity::error ? text : message.append(text), is_source);
 }
 
 /// True when the line is a warning's and of no further interest.
@@ -370,6 +382,7 @@ std::size_t Collector::first_failure() const {
 
 Facts Collector::finish() {
   close_block();
+  look(std::exchange(held_, {}), false);
   if (last_word_level_ >= 0) {
     supersede(last_word_level_);
   }

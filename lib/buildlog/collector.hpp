@@ -61,6 +61,7 @@ private:
   bool take_block_line(std::string_view raw, std::string_view bare_line);
   bool open_block(std::string_view bare_line, std::size_t indent);
   void close_block();
+  void take_held(std::string_view text, bool is_source);
   void look(std::string_view text, bool is_source);
   void take_failures(std::string_view text);
   void take_generic(const Head& head, std::string_view text);

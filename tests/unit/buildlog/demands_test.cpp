@@ -159,5 +159,22 @@ TEST(Grammar, what_an_exception_hands_on_is_read_as_the_compilers_words) {
   EXPECT_EQ(failure.name, "quux_fp9.h");
 }
 
+TEST(Verdict, an_exception_without_words_counts_whatever_follows_it) {
+  for (const auto* log : {"zorp.QuuxError:\n", "thread 'main' panicked at build.rs:4:1:\n",
+                          "zorp.QuuxError:\nninja: build stopped: subcommand failed.\n",
+                          "zorp.QuuxError:\nmake: *** [Makefile:2: all] Error 1\n"}) {
+    const auto facts = read(log);
+    EXPECT_TRUE(facts.is_failed) << log;
+    EXPECT_NE(facts.first, SIZE_MAX) << log;
+    EXPECT_EQ(facts.endings.size(),
+              std::string_view(log).find('\n') + 1 == std::string_view(log).size() ? 0U : 1U)
+        << log;
+  }
+  const auto facts = read("zorp.QuuxError:\nnvcc fatal   : Unknown option '--zorp'\n");
+  ASSERT_NE(facts.first, SIZE_MAX);
+  EXPECT_EQ(facts.failures[facts.first].name, "--zorp");
+  EXPECT_EQ(facts.failures[facts.first].tool, "nvcc");
+}
+
 } // namespace
 } // namespace cukit::buildlog
