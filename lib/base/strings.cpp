@@ -47,6 +47,14 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string join_with_and(const std::vector<std::string>& parts) {
+  std::string result;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    result += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  }
+  return result;
+}
+
 std::string lower(std::string_view text) {
   std::string result(text);
   for (auto& c : result) {

@@ -13,6 +13,8 @@ namespace cukit {
 [[nodiscard]] std::vector<std::string_view>
 split_words(std::string_view text); ///< at white space, no empty parts
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
+/// "A", "A and B", "A, B and C"
+[[nodiscard]] std::string join_with_and(const std::vector<std::string>& parts);
 [[nodiscard]] std::string lower(std::string_view text); ///< ASCII only, whatever the locale
 
 /// Controls (unicode.hpp) become \xNN or \uNNNN: text from outside cannot drive the terminal.

@@ -107,21 +107,17 @@ struct Product {
 };
 
 /// What versions are demanded of. A name that stands nowhere here counts before a relation alone.
-constexpr std::array<Product, 29> k_products = {{{"cuda", "CUDA"},     {"cudatoolkit", "CUDA"},
-                                                 {"nvcc", "nvcc"},     {"ptxas", "ptxas"},
-                                                 {"nvrtc", "NVRTC"},   {"nvjitlink", "nvJitLink"},
-                                                 {"cudart", "cudart"}, {"cudnn", "cuDNN"},
-                                                 {"nccl", "NCCL"},     {"cublas", "cuBLAS"},
-                                                 {"cccl", "CCCL"},     {"cutlass", "CUTLASS"},
-                                                 {"driver", "driver"}, {"drivers", "driver"},
-                                                 {"gcc", "g++"},       {"g++", "g++"},
-                                                 {"gnu", "g++"},       {"clang", "clang"},
-                                                 {"c++", "C++"},       {"c++std", "C++"},
-                                                 {"glibc", "glibc"},   {"cmake", "cmake"},
-                                                 {"ninja", "ninja"},   {"python", "Python"},
-                                                 {"torch", "torch"},   {"pytorch", "torch"},
-                                                 {"triton", "triton"}, {"setuptools", "setuptools"},
-                                                 {"numpy", "numpy"}}};
+constexpr std::array<Product, 28> k_products = {
+    {{"cuda", "CUDA"},     {"cudatoolkit", "CUDA"}, {"nvcc", "nvcc"},
+     {"ptxas", "ptxas"},   {"nvrtc", "NVRTC"},      {"nvjitlink", "nvJitLink"},
+     {"cudart", "cudart"}, {"cudnn", "cuDNN"},      {"nccl", "NCCL"},
+     {"cublas", "cuBLAS"}, {"cccl", "CCCL"},        {"cutlass", "CUTLASS"},
+     {"driver", "driver"}, {"drivers", "driver"},   {"gcc", "g++"},
+     {"g++", "g++"},       {"gnu", "g++"},          {"clang", "clang"},
+     {"c++", "C++"},       {"glibc", "glibc"},      {"cmake", "cmake"},
+     {"ninja", "ninja"},   {"python", "Python"},    {"torch", "torch"},
+     {"pytorch", "torch"}, {"triton", "triton"},    {"setuptools", "setuptools"},
+     {"numpy", "numpy"}}};
 
 bool is_one_of(string_view word, std::initializer_list<string_view> list) {
   return std::find(list.begin(), list.end(), word) != list.end();
@@ -296,7 +292,7 @@ private:
         }
         if (says(j - back, {"found", "detected", "got", "have", "has", "using", "uses", "installed",
                             "current", "currently", "is", "was", "but", "running", "actual", "your",
-                            "have", "you"})) {
+                            "you"})) {
           return at(j).text;
         }
       }

@@ -91,6 +91,10 @@ const knowledge::Release* release_of(const Context& context, std::string_view ve
   return parsed ? knowledge::find_release(context.releases, *parsed) : nullptr;
 }
 
+std::string wheel_for(std::string_view project, std::string_view cuda) {
+  return fmt::format("{}{}", project, major_of(cuda) == 12 ? "-cu12" : "");
+}
+
 std::string value_or(std::string_view text, std::string_view otherwise) {
   return std::string(text.empty() ? otherwise : text);
 }

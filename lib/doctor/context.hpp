@@ -85,7 +85,9 @@ void fill_from_log(const Context& context, const Hit& hit, Finding& finding);
 
 /// "13.0" of "13.0.88"; empty of what is no version.
 std::string minor_of(std::string_view version);
-int major_of(std::string_view version);                ///< 0: unknown
+int major_of(std::string_view version); ///< 0: unknown
+/// NVIDIA's wheel of a part for a CUDA: nvidia-nvjitlink-cu12 of 12.8, nvidia-nvjitlink of 13.0.
+std::string wheel_for(std::string_view project, std::string_view cuda);
 bool differ(std::string_view a, std::string_view b);   ///< both known, another minor
 bool is_older(std::string_view a, std::string_view b); ///< both known, a's minor below b's
 /// Whether lib/fit's rule refuses the second beside the first; not where one has no minor.

@@ -1,6 +1,7 @@
 #include "doctor/discovery.hpp"
 
 #include "base/strings.hpp"
+#include "survey/root_view.hpp"
 
 #include <algorithm>
 
@@ -139,14 +140,13 @@ private:
     }
     const bool has_second = std::any_of(
         newest.ptxas_blackwell.begin(), newest.ptxas_blackwell.end(), [&](const auto& step) {
-          return step.kind == Kind::wheel && bundle->tools.contains(name_in(step.argument));
+          return step.kind == Kind::wheel &&
+                 bundle->tools.contains(std::string(survey::name_of(step.argument)));
         });
     return !has_second                   ? none
            : own.ptxas_blackwell.empty() ? newest.ptxas_blackwell
                                          : own.ptxas_blackwell;
   }
-
-  static std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
   static std::string variable_of(const Steps& steps) {
     const auto step = std::find_if(steps.begin(), steps.end(),
@@ -245,7 +245,7 @@ private:
         !step.argument.starts_with(found_.recipe->bundle + "/")) {
       return nullptr;
     }
-    const auto own = bundle_->tools.find(name_in(step.argument));
+    const auto own = bundle_->tools.find(std::string(survey::name_of(step.argument)));
     return own == bundle_->tools.end() ? nullptr : &own->second;
   }
 
@@ -327,11 +327,6 @@ Provider provider(const survey::Snapshot& snapshot, const knowledge::Discovery& 
   return {};
 }
 
-std::optional<Version> parsed(const std::string& version) {
-  const auto result = Version::parse(version);
-  return result ? std::optional(*result) : std::nullopt;
-}
-
 } // namespace
 
 const survey::BundledParts* bundle_of(const survey::PythonEnvironment* python,
@@ -344,6 +339,11 @@ const survey::BundledParts* bundle_of(const survey::PythonEnvironment* python,
     return parts.root.ends_with("/" + consumer.bundle);
   });
   return found == all.end() ? nullptr : &*found;
+}
+
+std::optional<Version> known_version(std::string_view text) {
+  auto version = Version::parse(text);
+  return version ? std::optional(*std::move(version)) : std::nullopt;
 }
 
 std::string variable(const survey::Snapshot& snapshot, std::string_view name) {
@@ -407,7 +407,7 @@ std::vector<Found> discover(const survey::Snapshot& snapshot, const Question& qu
     if (python == nullptr && !snapshot.pythons.empty()) {
       python = &snapshot.pythons.front();
     }
-    const auto& recipe = knowledge::at_version(consumer, parsed(provided.version));
+    const auto& recipe = knowledge::at_version(consumer, known_version(provided.version));
     auto found = Simulation(snapshot, recipe, consumer, python).run(wants_blackwell);
     found.version = provided.version;
     found.is_asked = is_asked;

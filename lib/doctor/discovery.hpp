@@ -19,5 +19,7 @@ const survey::Tool* tool_at(const survey::Snapshot& snapshot, std::string_view p
 const survey::BundledParts* bundle_of(const survey::PythonEnvironment* python,
                                       const knowledge::Consumer& consumer);
 std::string variable(const survey::Snapshot& snapshot, std::string_view name);
+/// Nothing of what is no version.
+std::optional<Version> known_version(std::string_view text);
 
 } // namespace cukit::doctor

@@ -77,6 +77,8 @@ Finding* managed_python(const Context& context, Findings& findings);
 /// The finding of a failure that nothing explains.
 void tell_unexplained(const Context& context, Findings& findings);
 
+/// The command that a failure is of; nullptr: not known.
+const buildlog::Command* command_of(const Context& context, const buildlog::Failure& failure);
 /// The nvcc that the log's build called, or that PATH gives: its path and version; empty: none.
 struct NvccInUse {
   std::string path;

@@ -181,10 +181,9 @@ int major_of_header(std::string_view path) {
 /// An error inside the headers of the host: nvcc's front end does not know that release of them.
 Finding* code_of_host_headers(const Context& context, const Failure& failure, Findings& findings) {
   const auto nvcc = nvcc_in_use(context);
-  const auto& commands = context.log.facts.commands;
+  const auto* command = command_of(context, failure);
   const bool is_by_nvcc =
-      failure.tool == "EDG" || (failure.command != 0 && failure.command <= commands.size() &&
-                                survey::name_of(commands[failure.command - 1].program) == "nvcc");
+      failure.tool == "EDG" || (command != nullptr && survey::name_of(command->program) == "nvcc");
   const auto who = nvcc.version.empty() ? std::string("nvcc") : "nvcc " + nvcc.version;
   if (is_by_nvcc && failure.file.starts_with("/usr/include/") &&
       failure.file.find("/bits/") != std::string::npos &&

@@ -13,16 +13,6 @@ namespace {
 
 using buildlog::Failure;
 
-std::string folder_of(std::string_view path) {
-  return std::string(path.substr(0, path.rfind('/')));
-}
-
-const buildlog::Command* command_of(const Context& context, const Failure& failure) {
-  const auto& commands = context.log.facts.commands;
-  return failure.command == 0 || failure.command > commands.size() ? nullptr
-                                                                   : &commands[failure.command - 1];
-}
-
 /// conda's, apt's or the index's package that brings the headers of a component.
 Fix install_headers(const Context& context, const survey::PythonEnvironment* conda,
                     const std::string& component) {
@@ -103,6 +93,12 @@ std::string_view component_of(std::string_view name) {
     }
   }
   return {};
+}
+
+const buildlog::Command* command_of(const Context& context, const Failure& failure) {
+  const auto& commands = context.log.facts.commands;
+  return failure.command == 0 || failure.command > commands.size() ? nullptr
+                                                                   : &commands[failure.command - 1];
 }
 
 NvccInUse nvcc_in_use(const Context& context) {
@@ -191,7 +187,7 @@ Finding* missing_header(const Context& context, const Failure& failure, Findings
     }
     finding.fix = {by_command(put_first("CPATH", folder), "gcc, clang and nvcc look there, too")};
     if (component_of(failure.name) == "cudnn") {
-      finding.fix.push_back(by_command(set_variable("CUDNN_PATH", folder_of(folder)),
+      finding.fix.push_back(by_command(set_variable("CUDNN_PATH", survey::parent_of(folder)),
                                        "torch's builder reads CUDNN_HOME and CUDNN_PATH alone"));
     }
     return &finding;
@@ -322,10 +318,11 @@ Finding* missing_library(const Context& context, const Failure& failure, Finding
   }
   for (const auto& [file, path] : there) {
     if (finding.fix.empty()) {
-      finding.cause = fmt::format("{} is in {}, where {} does not look", file, folder_of(path),
-                                  is_by_linker ? "the linker" : "the loader");
+      finding.cause =
+          fmt::format("{} is in {}, where {} does not look", file, survey::parent_of(path),
+                      is_by_linker ? "the linker" : "the loader");
       finding.fix.push_back(by_command(
-          put_first(is_link ? "LIBRARY_PATH" : "LD_LIBRARY_PATH", folder_of(path)),
+          put_first(is_link ? "LIBRARY_PATH" : "LD_LIBRARY_PATH", survey::parent_of(path)),
           is_link && file != base ? "together with a link of that name: ln -s " + file + " " + base
                                   : "it is then found"));
     }

@@ -33,11 +33,6 @@ std::optional<Version> release_of_cccl(const Context& context, const std::string
   return result;
 }
 
-std::optional<Version> version_from(const std::string& text) {
-  const auto version = Version::parse(text);
-  return version ? std::optional(*version) : std::nullopt;
-}
-
 /// The toolkits whose headers the failing command reads, in its order: those of -I and -isystem,
 /// then nvcc's own.
 std::vector<const survey::Toolkit*> read_toolkits(const Context& context, const Failure& failure) {
@@ -47,10 +42,8 @@ std::vector<const survey::Toolkit*> read_toolkits(const Context& context, const 
       result.push_back(kit);
     }
   };
-  const auto& commands = context.log.facts.commands;
-  if (failure.command != 0 && failure.command <= commands.size()) {
-    const auto& command = commands[failure.command - 1];
-    for (const auto* folders : {&command.includes, &command.system_includes}) {
+  if (const auto* command = command_of(context, failure)) {
+    for (const auto* folders : {&command->includes, &command->system_includes}) {
       std::for_each(folders->begin(), folders->end(), add);
     }
   }
@@ -91,14 +84,14 @@ InUse cccl_in_use(const Context& context, const Failure& failure) {
 InUse headers_in_use(const Context& context, const Failure& failure) {
   for (const auto* kit : read_toolkits(context, failure)) {
     if (!kit->cudart.empty()) {
-      return {.cuda = version_from(kit->cudart),
+      return {.cuda = known_version(kit->cudart),
               .what = "the headers of CUDA " + minor_of(kit->cudart),
               .where = kit->include};
     }
   }
   for (const auto& line : context.log.facts.versions) {
     if (line.what == "CUDA toolkit" || line.what == "CUDA compiler" || line.what == "nvcc") {
-      return {.cuda = version_from(line.version),
+      return {.cuda = known_version(line.version),
               .what = "CUDA " + minor_of(line.version),
               .where = fmt::format("log:{}", line.line)};
     }
@@ -113,10 +106,10 @@ InUse tool_in_use(const Context& context, NameKind kind) {
     if (kit != nullptr && kit->tools.contains("ptxas")) {
       const auto& tool = kit->tools.at("ptxas");
       return {
-          .cuda = version_from(tool.version), .what = "ptxas " + tool.version, .where = tool.path};
+          .cuda = known_version(tool.version), .what = "ptxas " + tool.version, .where = tool.path};
     }
   }
-  return {.cuda = version_from(nvcc.version),
+  return {.cuda = known_version(nvcc.version),
           .what = fmt::format("{} {}", text_of(kind), nvcc.version),
           .where = nvcc.path};
 }
@@ -216,7 +209,7 @@ std::optional<Fix> other_toolkit(const Context& context, NameKind kind, const Na
     const bool is_tool = kind == NameKind::nvcc || kind == NameKind::ptxas;
     const auto release = kind == NameKind::cccl
                              ? release_of_cccl(context, kit.cccl)
-                             : version_from(is_tool ? tool->second.version : kit.cudart);
+                             : known_version(is_tool ? tool->second.version : kit.cudart);
     if (release && span.has(*release)) {
       return by_command(use_tree(kit.root),
                         fmt::format("CUDA {} is here, too, and has it", release->major_minor()));

@@ -184,10 +184,7 @@ Finding* not_linked(const Context& context, const Failure& failure, const std::s
                     Findings& findings) {
   const auto stem = library.substr(0, library.find(".so"));
   const auto option = "-l" + stem.substr(3);
-  const auto& commands = context.log.facts.commands;
-  const auto* command = failure.command == 0 || failure.command > commands.size()
-                            ? nullptr
-                            : &commands[failure.command - 1];
+  const auto* command = command_of(context, failure);
   const bool is_named =
       command != nullptr &&
       std::any_of(command->libraries.begin(), command->libraries.end(), [&](const auto& name) {

@@ -13,10 +13,6 @@ namespace {
 
 using buildlog::Failure;
 
-std::string folder_above(std::string_view path) {
-  return std::string(path.substr(0, path.rfind('/')));
-}
-
 /// A program below a folder that a variable names: the variable leads astray, not PATH.
 Finding* misled_by_variable(const Context& context, const Failure& failure,
                             const survey::Toolkit& kit, Findings& findings) {
@@ -49,7 +45,7 @@ Finding* tool_elsewhere(const Context& context, const Failure& failure, const st
     if (auto* finding = misled_by_variable(context, failure, kit, findings)) {
       return finding;
     }
-    const auto folder = folder_above(tool->second.path);
+    const auto folder = survey::parent_of(tool->second.path);
     const auto& named = context.log.facts.variables;
     auto& finding = findings.add(RuleId::nvcc_not_in_path);
     if (!finding.cause.empty()) { // said already

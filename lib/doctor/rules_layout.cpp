@@ -164,7 +164,7 @@ Fix headers_of(const Context& context, const survey::Toolkit* compiler, const st
                : conda_install(compiler->environment, {"cuda-version=" + minor, "cuda-cudart-dev"},
                                "the headers of the compiler's minor");
   }
-  const auto project = major_of(minor) == 12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime";
+  const auto project = wheel_for("nvidia-cuda-runtime", minor);
   return by_command(pip_install(context, prefix, {fmt::format("{}=={}.*", project, minor)}),
                     "the headers of the compiler's minor");
 }
@@ -311,15 +311,6 @@ std::vector<std::string> places_of_libdevice(const knowledge::Consumer& recipe) 
   return places;
 }
 
-/// A, B and C
-std::string listed(const std::vector<std::string>& items) {
-  std::string result;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    result += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
-  }
-  return result;
-}
-
 /// The first variable that leads a consumer to a root; no command: it looks at none.
 Action way_to_be_told(const knowledge::Consumer& recipe, const std::string& root) {
   for (const auto& step : recipe.discovery.root) {
@@ -347,8 +338,9 @@ void libdevice(const Context& context, Findings& findings) {
     }
     auto& finding = findings.add(RuleId::libdevice_missing, found.consumer);
     finding.consumers = {found.consumer};
-    finding.cause = fmt::format("{} looks at {}, and none has {}", found.recipe->title,
-                                listed(places_of_libdevice(*found.recipe)), layout::k_libdevice);
+    finding.cause =
+        fmt::format("{} looks at {}, and none has {}", found.recipe->title,
+                    join_with_and(places_of_libdevice(*found.recipe)), layout::k_libdevice);
     for (const auto& look : found.looked) {
       finding.evidence.push_back({look.where, look.outcome});
     }

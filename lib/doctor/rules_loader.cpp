@@ -1,16 +1,13 @@
 // What the dynamic loader takes: libraries of another toolkit before an environment's own, and the
 // driver's library beside its kernel module.
 #include "doctor/context.hpp"
+#include "survey/root_view.hpp"
 
 #include <algorithm>
 
 namespace cukit::doctor {
 
 namespace {
-
-std::string folder_of(const std::string& path) {
-  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
-}
 
 /// 12.4.127 of libnvJitLink.so.12.4.127; empty of libnvJitLink.so.12
 std::string version_in_name(const std::string& path) {
@@ -69,7 +66,8 @@ void lacking_symbols(const Context& context, Findings& findings) {
       finding.evidence.push_back({problem.taken, "does not have it; found by " + problem.led_by});
       if (is_foreign) {
         finding.evidence.push_back({problem.own, "has it"});
-        put_before(problem.led_by, folder_of(problem.taken), folder_of(problem.own), finding);
+        put_before(problem.led_by, survey::parent_of(problem.taken), survey::parent_of(problem.own),
+                   finding);
       } else if (!problem.distribution.empty()) {
         finding.fix.push_back(by_command(
             pip_install(context, python.prefix, {problem.distribution}, {"--force-reinstall"}),
@@ -118,8 +116,8 @@ void driver_taken(const Context& context, Findings& findings) {
                                 first.led_by);
     finding.evidence.push_back({first.path, "found by " + first.led_by});
     const auto real = std::find_if(all.begin(), all.end(), has_driver_version);
-    put_before(first.led_by, folder_of(first.path),
-               real == all.end() ? std::string() : folder_of(real->path), finding);
+    put_before(first.led_by, survey::parent_of(first.path),
+               real == all.end() ? std::string() : survey::parent_of(real->path), finding);
     return;
   }
   const auto newer = std::find_if(all.begin(), all.end(), [&](const auto& other) {
@@ -144,8 +142,8 @@ void driver_taken(const Context& context, Findings& findings) {
         by_command(ShellCommand({"rm", first.led_by}).then(ShellCommand({"ldconfig"})),
                    "programs get the driver's own library again"));
   }
-  put_before(first.led_by, folder_of(first.path),
-             newer == all.end() ? std::string() : folder_of(newer->path), finding);
+  put_before(first.led_by, survey::parent_of(first.path),
+             newer == all.end() ? std::string() : survey::parent_of(newer->path), finding);
   for (const auto& found : context.found) {
     finding.consumers.push_back(found.consumer);
   }

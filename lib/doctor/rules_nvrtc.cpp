@@ -86,7 +86,7 @@ void nvrtc_headers(const Context& context, Findings& findings) {
         {library->root, "libnvrtc of " + minor},
         {found.headers + "/cuda_runtime_api.h", "CUDART_VERSION " + found.headers_version}};
     const auto prefix = found.python != nullptr ? found.python->prefix : std::string();
-    const auto project = major_of(minor) == 12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime";
+    const auto project = wheel_for("nvidia-cuda-runtime", minor);
     finding.fix = {
         by_command(pip_install(context, prefix, {fmt::format("{}=={}.*", project, minor)}),
                    "headers of NVRTC's minor, in the place that is looked at first")};
@@ -156,7 +156,7 @@ void nvjitlink(const Context& context, Findings& findings) {
       finding.evidence = {{writer->root, fmt::format("{} {}", name, newer)},
                           {linker->root, "nvJitLink " + have}};
       const auto prefix = found.python != nullptr ? found.python->prefix : std::string();
-      const auto project = major_of(have) == 12 ? "nvidia-nvjitlink-cu12" : "nvidia-nvjitlink";
+      const auto project = wheel_for("nvidia-nvjitlink", have);
       finding.fix = {
           by_command(pip_install(context, prefix, {fmt::format("{}=={}.*", project, newer)}),
                      fmt::format("nvJitLink of {}'s release; a newer one serves older libraries of "

@@ -126,8 +126,8 @@ void tell_unexplained(const Context& context, Findings& findings) {
     finding.cause = fmt::format("{} said: {}", value_or(first->tool, "the build"), first->text);
     finding.log_line = first->line;
     known.add(fmt::format("log:{}", first->line), first->text);
-    if (first->command != 0 && first->command <= facts.commands.size()) {
-      tell_command(context, facts.commands[first->command - 1], known);
+    if (const auto* command = command_of(context, *first)) {
+      tell_command(context, *command, known);
     }
     tell_name(context, *first, known);
   }

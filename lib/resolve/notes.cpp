@@ -126,12 +126,6 @@ void add_absent(std::vector<Note>& list, const Inputs& inputs, const Candidate& 
   }
 }
 
-/// "13.4.3", "13.4.3 and 13.5.0", "13.3.1, 13.4.3 and 13.5.0".
-std::string enumerated(const std::vector<std::string>& words) {
-  const std::vector<std::string> all_but_last(words.begin(), words.end() - 1);
-  return all_but_last.empty() ? words.back() : join(all_but_last, ", ") + " and " + words.back();
-}
-
 /// What was not taken although it is newer than what was, where the newest was wanted.
 void add_left_out(std::vector<Note>& list, const Inputs& inputs, const Candidate& chosen) {
   const bool wants_newest = !inputs.manifest.pytorch_cuda && !inputs.manifest.nvcc;
@@ -153,7 +147,7 @@ void add_left_out(std::vector<Note>& list, const Inputs& inputs, const Candidate
       list.push_back(note(
           rules::k_availability,
           fmt::format("CUDA {} {} newer, but no source of redistributables has the manifest{}{}",
-                      enumerated(releases), releases.size() == 1 ? "is" : "are",
+                      join_with_and(releases), releases.size() == 1 ? "is" : "are",
                       releases.size() == 1 ? "" : "s",
                       has_digest ? "" : ": manifest not known to this build")));
     }

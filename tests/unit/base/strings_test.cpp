@@ -54,5 +54,12 @@ TEST(RedactUrl, WhatHasNoLoginStaysReadable) {
   EXPECT_EQ(redact_url("https://user@host/x"), "https://host/x");
 }
 
+TEST(JoinWithAnd, says_a_list_as_people_do) {
+  EXPECT_EQ(join_with_and({}), "");
+  EXPECT_EQ(join_with_and({"13.4.3"}), "13.4.3");
+  EXPECT_EQ(join_with_and({"13.4.3", "13.5.0"}), "13.4.3 and 13.5.0");
+  EXPECT_EQ(join_with_and({"13.3.1", "13.4.3", "13.5.0"}), "13.3.1, 13.4.3 and 13.5.0");
+}
+
 } // namespace
 } // namespace cukit
